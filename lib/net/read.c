@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 
 #include "flow/engine/blueprint.h"
-#include "flow/operators/io_bytes.h"
+#include "flow/shared/bytes.h"
 #include "net/connection.h"
 
 struct reader {

@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 
 #include "flow/engine/blueprint.h"
-#include "flow/operators/io_bytes.h"
+#include "flow/shared/bytes.h"
 #include "net/connection.h"
 
 #define GATHERED 64u

@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "base/refcount.h"
-#include "flow/engine/items.h"
 
 static struct weir_flow_bytes *allocate(const struct weir_allocator *allocator,
 					size_t n)
@@ -78,21 +77,6 @@ static const struct weir_items items = {
 const struct weir_items *weir_flow_bytes_items(void)
 {
 	return &items;
-}
-
-const struct weir_items *weir__gives_bytes(const struct weir_flow *flow)
-{
-	return &items;
-}
-
-const char *weir__takes_bytes(const struct weir_flow *flow)
-{
-	const struct weir_items *given = weir__flow_items(flow->up[0]);
-
-	/* others that are dropped alike are bytes, too */
-	if (given == &weir__items_any || (given && given->drop == bytes_drop))
-		return NULL;
-	return "takes bytes, see weir_flow_bytes_items()";
 }
 
 struct weir_flow_bytes *weir__bytes_view(struct weir_flow_bytes *whole,

@@ -14,6 +14,7 @@
 #include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
 #include "flow/operators/io_bytes.h"
+#include "flow/shared/bytes.h"
 
 #define DELIMITER_MAX 16u
 

@@ -5,12 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
-#include "flow/operators/io_bytes.h"
+#include "flow/shared/bytes.h"
 
 struct reading_of {
 	int fd;		  /* -1: */
@@ -65,53 +64,25 @@ static int descriptor(struct weir__op *op)
 	return self->fd;
 }
 
-/* A receiver that keeps a view of a block keeps the whole block. So the block
- * is at most SPARSE times as large as the bytes that were read. */
-#define SPARSE 4u
-
-/* `n` bytes were read. */
-static struct weir_flow_bytes *read_give(struct weir__op *op, size_t n)
-{
-	const struct reading_of *args = weir__op_args(op);
-	struct reading *self = weir__op_state(op);
-	struct weir_flow_bytes *block = self->block, *copy;
-
-	if (n < args->block / SPARSE &&
-	    weir_flow_bytes_new(&copy, n, weir__op_allocator(op)) == 0) {
-		memcpy(copy->data, block->data, n);
-		return copy;
-	}
-	self->block = NULL;
-	block->n = n;
-	return block;
-}
-
 /* A block, or NULL: none now, or the operator has ended. */
 static struct weir_flow_bytes *read_block(struct weir__op *op, int fd)
 {
 	const struct reading_of *args = weir__op_args(op);
 	struct reading *self = weir__op_state(op);
-	ssize_t n;
+	struct weir_flow_bytes *bytes = NULL;
+	int rc = weir__bytes_read(&bytes, &self->block, fd, args->block,
+				  weir__op_allocator(op));
 
-	if (!self->block && weir_flow_bytes_new(&self->block, args->block,
-						weir__op_allocator(op)) < 0) {
-		weir__op_fail(op, -ENOMEM, "no memory for a block");
-		return NULL;
-	}
-	do
-		n = read(fd, self->block->data, args->block);
-	while (n < 0 && errno == EINTR);
-	if (n > 0)
-		return read_give(op, (size_t)n);
-	if (n == 0) {
+	if (rc > 0)
+		return bytes;
+	if (rc == 0)
 		weir__op_end(op, NULL);
-	} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-		/* an operator that waits holds no block */
-		drop_block(self);
+	else if (rc == -EAGAIN)
 		weir__op_fd_wait(&self->wait, op, fd, POLLIN);
-	} else {
-		weir__op_fail_code(op, -errno, "could not be read");
-	}
+	else if (!self->block)
+		weir__op_fail(op, rc, "no memory for a block");
+	else
+		weir__op_fail_code(op, rc, "could not be read");
 	return NULL;
 }
 

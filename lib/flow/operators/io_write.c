@@ -3,7 +3,7 @@
  * Writing descriptors. Items that are there are written by one call; but only
  * as many as the descriptor takes just as if they were written one by one:
  *
- *   regular files, stream sockets   up to GATHERED items
+ *   regular files, stream sockets   up to WEIR__GATHERED items
  *   pipes                           PIPE_BUF bytes, which other writers to the
  *                                   pipe do not cut in two; and no item that is
  *                                   longer together with another one
@@ -11,32 +11,25 @@
  *                                   datagrams, packets, most devices
  *
  * A peer that goes away gives -EPIPE and no signal: a flag of the call sees to
- * that for sockets, and for a pipe the thread takes the SIGPIPE back. Threads
- * that belong to the library block all signals and need not do that.
+ * that for sockets, and weir__write_pipe() for pipes.
  */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 
 #include "base/error.h"
-#include "executor/thread.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
-#include "flow/operators/io_bytes.h"
-#include "flow/shared/op_fd.h"
 #include "flow/operators/io_file.h"
-
-#define GATHERED 64u
-#define GATHERED_BYTES \
-	(64u * 1024) /* from there on no more items are asked for */
+#include "flow/shared/bytes.h"
+#include "flow/shared/op_fd.h"
+#include "flow/shared/writes.h"
 
 enum way {
 	WAY_UNKNOWN,
@@ -56,11 +49,7 @@ struct writing_to {
 struct writing {
 	struct weir__op_fd wait; /* must be first */
 	struct weir__new_file file;
-	/* Items to be written, in this order; of the first one the bytes from
-	 * `at` on. */
-	struct weir_flow_bytes *bytes[GATHERED];
-	uint32_t first, n;
-	size_t at;
+	struct weir__writes writes;
 	uintptr_t written; /* bytes */
 	enum way way;
 };
@@ -79,9 +68,7 @@ static void writing_close(struct weir__op *op)
 
 	weir__new_file_fini(&self->file);
 	weir__op_fd_off(&self->wait, op);
-	weir__op_drop(op->up[0], (void *const *)self->bytes + self->first,
-		      self->n - self->first);
-	self->first = self->n = 0;
+	weir__writes_drop(&self->writes, op);
 }
 
 /* --- What a descriptor takes ---------------------------------------------- */
@@ -109,52 +96,10 @@ static enum way way_of(int fd)
 /* Gathers the parts for the next call; returns their number. */
 static int gather(const struct writing *self, struct iovec *parts)
 {
-	size_t most = self->way == WAY_PIPE ? PIPE_BUF : SIZE_MAX, sum = 0;
-	bool alone = self->way == WAY_OTHER || self->way == WAY_SOCKET;
-	const struct weir_flow_bytes *bytes;
-	size_t at = self->at;
-	uint32_t i;
-	int n = 0;
-
-	for (i = self->first; i < self->n; i++, at = 0) {
-		bytes = self->bytes[i];
-		if (n > 0 && (alone || bytes->n > most - sum))
-			break;
-		assert(at <= bytes->n);
-		parts[n++] = (struct iovec){bytes->data + at, bytes->n - at};
-		sum += bytes->n - at < most - sum ? bytes->n - at : most - sum;
-	}
-	return n;
-}
-
-/* --- Without a signal ----------------------------------------------------- */
-
-/*
- * SIGPIPE is blocked during the call, and taken back if the call has raised it.
- * A SIGPIPE that was pending before, because the thread blocks it anyway, is
- * left.
- */
-static ssize_t write_pipe(int fd, const struct iovec *parts, int n)
-{
-	const struct timespec now = {0};
-	sigset_t pipe, kept, pending;
-	bool others = false;
-	ssize_t rc;
-	int error;
-
-	(void)sigemptyset(&pipe);
-	(void)sigaddset(&pipe, SIGPIPE);
-	(void)pthread_sigmask(SIG_BLOCK, &pipe, &kept);
-	if (sigismember(&kept, SIGPIPE) == 1 && sigpending(&pending) == 0)
-		others = sigismember(&pending, SIGPIPE) == 1;
-	rc = writev(fd, parts, n);
-	error = errno;
-	while (rc < 0 && error == EPIPE && !others &&
-	       sigtimedwait(&pipe, NULL, &now) < 0 && errno == EINTR)
-		;
-	(void)pthread_sigmask(SIG_SETMASK, &kept, NULL);
-	errno = error;
-	return rc;
+	return weir__writes_gather(&self->writes, parts,
+				   self->way == WAY_PIPE ? PIPE_BUF : SIZE_MAX,
+				   self->way == WAY_OTHER ||
+					   self->way == WAY_SOCKET);
 }
 
 static ssize_t write_parts(enum way way, int fd, struct iovec *parts, int n)
@@ -163,9 +108,8 @@ static ssize_t write_parts(enum way way, int fd, struct iovec *parts, int n)
 
 	if (way == WAY_STREAM || way == WAY_SOCKET)
 		return sendmsg(fd, &message, MSG_NOSIGNAL);
-	if (way == WAY_PIPE && !weir__thread.worker && !weir__thread.may_block)
-		return write_pipe(fd, parts, n);
-	return writev(fd, parts, n);
+	return way == WAY_PIPE ? weir__write_pipe(fd, parts, n)
+			       : writev(fd, parts, n);
 }
 
 /* --- The operator --------------------------------------------------------- */
@@ -219,33 +163,25 @@ static bool writing_done(struct weir__op *op)
 	return rc == 0;
 }
 
-/* `n` more bytes are written: drops the items that are written whole. */
+/* `n` more bytes are written. */
 static void wrote(struct weir__op *op, size_t n)
 {
 	struct writing *self = weir__op_state(op);
-	struct weir_flow_bytes *bytes;
 
 	self->written += n;
-	self->at += n;
-	while (self->first < self->n &&
-	       self->at >= (bytes = self->bytes[self->first])->n) {
-		self->at -= bytes->n;
-		self->first++;
-		weir__op_drop_one(op->up[0], bytes);
-	}
-	assert(self->first < self->n || self->at == 0);
+	weir__writes_wrote(&self->writes, op, n);
 }
 
 /* True: all items are written. */
 static bool write_all(struct weir__op *op, int fd)
 {
 	struct writing *self = weir__op_state(op);
-	struct iovec parts[GATHERED];
+	struct iovec parts[WEIR__GATHERED];
 	ssize_t n;
 	int n_parts;
 
 	wrote(op, 0); /* the empty ones */
-	while (self->first < self->n) {
+	while (weir__writes_any(&self->writes)) {
 		n_parts = gather(self, parts);
 		n = write_parts(self->way, fd, parts, n_parts);
 		if (n > 0) {
@@ -265,27 +201,6 @@ static bool write_all(struct weir__op *op, int fd)
 	return true;
 }
 
-/*
- * Takes the items that are there. If upstream is not `ready`, it is pulled once
- * only: a second pull might block, while the peer wants the items that we have.
- */
-static void writing_take(struct weir__op *op)
-{
-	struct writing *self = weir__op_state(op);
-	struct weir__op *up = op->up[0];
-	uint32_t most = up->kind->ready ? 1 : GATHERED, i;
-	size_t n_bytes = 0, n;
-
-	self->first = self->n = 0;
-	self->at = 0;
-	do {
-		n = weir__pull(up, (void **)self->bytes + self->n, most);
-		for (i = 0; i < n; i++)
-			n_bytes += self->bytes[self->n++]->n;
-	} while (n > 0 && up->kind->ready && self->n < GATHERED &&
-		 n_bytes < GATHERED_BYTES);
-}
-
 static void write_more(struct weir__op *op)
 {
 	struct writing *self = weir__op_state(op);
@@ -293,9 +208,9 @@ static void write_more(struct weir__op *op)
 
 	if (fd < 0)
 		return;
-	if (self->first == self->n)
-		writing_take(op);
-	if (self->first == self->n)
+	if (!weir__writes_any(&self->writes))
+		weir__writes_take(&self->writes, op);
+	if (!weir__writes_any(&self->writes))
 		return;
 	if (self->way == WAY_UNKNOWN)
 		self->way = way_of(fd);
@@ -313,7 +228,7 @@ static size_t writing_pull(struct weir__op *op, void **items, size_t room)
 		weir__pull_none(up);
 	else if (!weir__op_fd_armed(&self->wait))
 		write_more(op);
-	if (op->ended || self->first < self->n || !up->ended)
+	if (op->ended || weir__writes_any(&self->writes) || !up->ended)
 		return 0;
 	if (up->error) {
 		weir__op_end(op, up->error);

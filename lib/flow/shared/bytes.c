@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What operators that take or make bytes have in common. */
+#include "flow/shared/bytes.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flow/engine/items.h"
+
+const struct weir_items *weir__gives_bytes(const struct weir_flow *flow)
+{
+	return weir_flow_bytes_items();
+}
+
+const char *weir__takes_bytes(const struct weir_flow *flow)
+{
+	const struct weir_items *given = weir__flow_items(flow->up[0]);
+
+	/* others that are dropped alike are bytes, too */
+	if (given == &weir__items_any ||
+	    (given && given->drop == weir_flow_bytes_items()->drop))
+		return NULL;
+	return "takes bytes, see weir_flow_bytes_items()";
+}
+
+/* A receiver that keeps a view of a block keeps the whole block. So the block
+ * is at most SPARSE times as large as the bytes that were read. */
+#define SPARSE 4u
+
+/* `n` bytes were read. */
+static struct weir_flow_bytes *read_give(struct weir_flow_bytes **read,
+					 size_t n, size_t size,
+					 const struct weir_allocator *allocator)
+{
+	struct weir_flow_bytes *block = *read, *copy;
+
+	if (n < size / SPARSE &&
+	    weir_flow_bytes_new(&copy, n, allocator) == 0) {
+		memcpy(copy->data, block->data, n);
+		return copy;
+	}
+	*read = NULL;
+	block->n = n;
+	return block;
+}
+
+int weir__bytes_read(struct weir_flow_bytes **bytes,
+		     struct weir_flow_bytes **block, int fd, size_t size,
+		     const struct weir_allocator *allocator)
+{
+	ssize_t n;
+
+	if (!*block && weir_flow_bytes_new(block, size, allocator) < 0)
+		return -ENOMEM;
+	do
+		n = read(fd, (*block)->data, size);
+	while (n < 0 && errno == EINTR);
+	if (n > 0) {
+		*bytes = read_give(block, (size_t)n, size, allocator);
+		return 1;
+	}
+	if (n == 0)
+		return 0;
+	if (errno != EAGAIN && errno != EWOULDBLOCK)
+		return -errno;
+	/* an operator that waits holds no block */
+	weir_flow_bytes_unref(*block);
+	*block = NULL;
+	return -EAGAIN;
+}

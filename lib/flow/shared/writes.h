@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Bytes that an operator has taken and not written yet. */
+#ifndef WEIR_FLOW_SHARED_WRITES_H
+#define WEIR_FLOW_SHARED_WRITES_H
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <weir/flow_io.h>
+
+#include "flow/engine/op.h"
+
+#define WEIR__GATHERED 64u
+
+/* Items of the operator above, to be written in this order; of the first one
+ * the bytes from `at` on. */
+struct weir__writes {
+	struct weir_flow_bytes *bytes[WEIR__GATHERED];
+	uint32_t first, n;
+	size_t at;
+};
+
+static inline bool weir__writes_any(const struct weir__writes *writes)
+{
+	return writes->first < writes->n;
+}
+
+/*
+ * There are none: takes the items that are there. If upstream is not `ready`,
+ * it is pulled once only: a second pull might block, while the peer wants the
+ * items that we have.
+ */
+void weir__writes_take(struct weir__writes *writes, struct weir__op *op);
+
+/*
+ * Gathers parts for the next write, WEIR__GATHERED at most; returns their
+ * number. An item that comes behind others is left out if they are `most` bytes
+ * together then, or if it is to be `alone`.
+ */
+int weir__writes_gather(const struct weir__writes *writes, struct iovec *parts,
+			size_t most, bool alone);
+
+/* `n` more bytes are written: drops the items that are written whole, and empty
+ * ones behind them. */
+void weir__writes_wrote(struct weir__writes *writes, struct weir__op *op,
+			size_t n);
+
+void weir__writes_drop(struct weir__writes *writes, struct weir__op *op);
+
+/* As writev(2), of a pipe, and raises no SIGPIPE. */
+ssize_t weir__write_pipe(int fd, const struct iovec *parts, int n);
+
+#endif
