@@ -20,6 +20,7 @@
 #include <weir/flow.h>
 #include <weir/flow_async.h>
 #include <weir/flow_bridge.h>
+#include <weir/flow_child.h>
 #include <weir/flow_combine.h>
 #include <weir/flow_element.h>
 #include <weir/flow_error.h>

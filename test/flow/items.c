@@ -22,6 +22,13 @@ static struct weir_flow *write_file_of(struct weir_flow *flow)
 	return weir_flow_write_file(flow, "/dev/null", WEIR_FLOW_SYNC_NONE);
 }
 
+static struct weir_flow *child_of(struct weir_flow *flow)
+{
+	const char *const argv[] = {"cat", NULL};
+
+	return weir_flow_child(flow, argv, NULL);
+}
+
 static struct weir_flow *lines_of(struct weir_flow *flow)
 {
 	return weir_flow_lines(flow, 10);
@@ -52,13 +59,10 @@ static const struct {
 	const char *name;
 	struct weir_flow *(*upon)(struct weir_flow *flow);
 } takers[] = {
-	{"write", write_of},
-	{"write_file", write_file_of},
-	{"lines", lines_of},
-	{"delimited", delimited_of},
-	{"length_prefixed", prefixed_of},
-	{"length_field", field_of},
-	{"json_objects", objects_of},
+	{"write", write_of},	     {"write_file", write_file_of},
+	{"child", child_of},	     {"lines", lines_of},
+	{"delimited", delimited_of}, {"length_prefixed", prefixed_of},
+	{"length_field", field_of},  {"json_objects", objects_of},
 };
 
 #define N_TAKERS (sizeof(takers) / sizeof(*takers))

@@ -86,6 +86,9 @@ SIZE(weir_flow_intersperse_functions, 24);
 SIZE(weir_flow_stateful_map_functions, 32);
 SIZE(weir_flow_peek_functions, 56);
 
+/* flow_child.h */
+SIZE(weir_flow_child_options, 80);
+
 /* flow_error.h */
 SIZE(weir_flow_restart_options, 72);
 SIZE(weir_flow_signal, 40);

@@ -34,7 +34,7 @@ NOT_ASKED = {
 NOT_RANDOM = {
     "for_each_n": "sink", "all": "fan_out",
     "read": "io", "read_file": "io", "write": "io_write", "write_file": "io_write_file",
-    "delimited": "io",
+    "delimited": "io", "child": "child",
     "into": "bridge_calls", "from_out": "bridge_calls", "into_in": "bridge_calls",
     "to_actor": "bridge_calls", "from_channel": "bridge_calls",
     "into_channel": "bridge_calls", "into_hub": "hub", "from_hub": "hub",

@@ -28,6 +28,7 @@ TITLES = {
     "flow_switch": "Kill switches",
     "flow_error": "Errors",
     "flow_io": "Bytes",
+    "flow_child": "Other programs",
     "flow_operator": "Your own",
     "flow_bridge": "What is not a flow",
     "flow_hub": "Between runs",
