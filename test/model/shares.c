@@ -12,12 +12,14 @@
 #include <ck_pr.h>
 
 #include <weir/flow_hub.h>
+#include <weir/flow_switch.h>
 
 #define LINGER 1
 
 struct sharing {
 	struct crossing crossing; /* first; its run is the first subscriber's */
 	struct weir_flow_share *share;
+	struct weir_flow_switch *swtch;
 	struct weir_flow *flow; /* the second's */
 	struct weir_flow_run *run;
 	uint32_t over;	      /* atomic */
@@ -99,6 +101,29 @@ static void one_is_there_of_one_that_lingers(void *context)
 	first_comes(sharing_open_for(context, 1, LINGER));
 }
 
+static void none_is_there_of_one_that_lingers(void *context)
+{
+	struct sharing *self = sharing_open_for(context, 1, LINGER);
+
+	explorer_assert(weir_flow_switch_new(&self->swtch) == 0);
+}
+
+static void one_comes_with_a_switch(void *context)
+{
+	struct sharing *self = context;
+	struct weir_flow *flow = weir_flow_from_share(self->share);
+
+	flow = weir_flow_kill_switch(flow, self->swtch);
+	crossing_start(&self->crossing, weir_flow_ignore(flow));
+}
+
+static void throw_it(void *context)
+{
+	struct sharing *self = context;
+
+	explorer_assert(weir_flow_switch_end(self->swtch) == 0);
+}
+
 static void first_leaves(void *context)
 {
 	struct sharing *self = context;
@@ -161,6 +186,18 @@ static void share_goes_on(void *context)
 	explorer_assert(c->code == -ECANCELED);
 }
 
+/* What was begun for one that has left ends too. */
+static void nothing_lingers(void *context)
+{
+	struct sharing *self = context;
+
+	time_passes(context);
+	weir_flow_switch_free(self->swtch);
+	weir_flow_share_free(self->share);
+	crossing_is_over(context);
+	explorer_assert(self->crossing.code == 0);
+}
+
 #define SHARING(...) \
 	{ \
 		.context = &sharing, .context_size = sizeof(sharing), \
@@ -183,6 +220,12 @@ static const struct explorer_scenario scenarios[] = {
 		.thread = {first_leaves, second_comes}),
 	SHARING(.name = "one comes as the time is over", .setup = it_lingers,
 		.thread = {time_passes, second_comes}),
+	{.name = "the last one leaves as its run begins",
+	 .context = &sharing,
+	 .context_size = sizeof(sharing),
+	 .setup = none_is_there_of_one_that_lingers,
+	 .thread = {one_comes_with_a_switch, throw_it},
+	 .check = nothing_lingers},
 };
 
 const struct scene_group shares = SCENE_GROUP(scenarios);

@@ -179,11 +179,15 @@ static int linger(struct weir__op *op, uint64_t linger_ns)
 static size_t share_pull(struct weir__op *op, void **items, size_t room)
 {
 	uint64_t linger_ns = shared_by(op)->options.linger_ns;
-	int rc = linger_ns > 0 ? linger(op, linger_ns) : 0;
+	int rc;
 
-	if (rc == 0)
-		return weir__into_hub_pull(op, items, room);
-	weir__op_fail_code(op, rc, "the timer could not be set");
+	(void)weir__into_hub_pull(op, items, room);
+	if (op->ended || linger_ns == 0)
+		return 0;
+	/* behind the pull, from which on the last who leaves wakes it */
+	rc = linger(op, linger_ns);
+	if (rc < 0)
+		weir__op_fail_code(op, rc, "the timer could not be set");
 	return 0;
 }
 
