@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Child processes: their input, output, ends and what is left of them. */
 #include "flow/child_kit.h"
+#include "flow/world.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -430,6 +431,77 @@ static void a_drained_run_ends_a_child_without_input(void **state)
 	}
 }
 
+static int forget(void **item, void *context)
+{
+	weir_flow_bytes_unref(*item);
+	*item = NULL;
+	return 0;
+}
+
+/* Downstream asks for one block, and for no more; also where what the child has
+ * left behind closes the output later than the child. */
+static void the_end_behind_the_output_needs_no_demand(void **state)
+{
+	static const char *const scripts[] = {
+		"echo a",
+		"(exec 3>&1 >&-; while kill -0 $$ 2>&-; do :; done) & echo a",
+	};
+	static struct flow_world world;
+	struct leftovers leftovers;
+	size_t i;
+
+	leftovers_note(&leftovers);
+	for (i = 0; i < 2; i++) {
+		flow_world_init(&world, weir_flow_bytes_items());
+		world.flow =
+			weir_flow_child(world.flow, SHELL(scripts[i]), NULL);
+		world.flow = weir_flow_map(world.flow, forget, NULL);
+		world.flow = weir_flow_items(world.flow, NULL);
+		world_start(&world, 1);
+		flow_world_end(&world, 0);
+		assert_int_equal(world.got.n, 1);
+		/* the orphan */
+		if (i == 1)
+			assert_true(waitpid(-1, NULL, 0) > 0);
+	}
+}
+
+/* The child has exited, and its own child writes, while nothing is asked for. */
+static void what_comes_behind_the_exit_waits_for_demand(void **state)
+{
+	static const char script[] = "(while kill -0 $$ 2>&-; do :; done;"
+				     " echo late; echo x >&2) & echo early";
+	struct weir_flow_child_options options = {
+		.errors = WEIR_FLOW_CHILD_ERRORS_FD,
+	};
+	static struct flow_world world;
+	struct leftovers leftovers;
+	int fds[2];
+	char c;
+
+	leftovers_note(&leftovers);
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
+	options.errors_fd = fds[1];
+	flow_world_init(&world, weir_flow_bytes_items());
+	world.flow = weir_flow_child(world.flow, SHELL(script), &options);
+	world.flow = weir_flow_map(world.flow, forget, NULL);
+	world.flow = weir_flow_items(world.flow, NULL);
+	world_start(&world, 1);
+	do
+		until(&world, 0);
+	while (read(fds[0], &c, 1) != 1);
+	until(&world, 0);
+	assert_int_equal(world.got.n, 1);
+	let_pass(&world, 9);
+	flow_world_end(&world, 0);
+	assert_int_equal(world.got.n, 2);
+	assert_true(waitpid(-1, NULL, 0) > 0);
+	assert_int_equal(close(fds[0]), 0);
+	assert_int_equal(close(fds[1]), 0);
+	leftovers_check(&leftovers);
+}
+
 /* --- What it leaves behind ------------------------------------------------ */
 
 /* The child has exited before its own child writes. */
@@ -624,6 +696,8 @@ int main(void)
 			a_child_may_end_by_itself_when_it_is_cancelled),
 		cmocka_unit_test(a_stopped_executor_waits_for_the_child),
 		cmocka_unit_test(a_drained_run_ends_a_child_without_input),
+		cmocka_unit_test(the_end_behind_the_output_needs_no_demand),
+		cmocka_unit_test(what_comes_behind_the_exit_waits_for_demand),
 		cmocka_unit_test(
 			the_output_of_what_is_left_behind_is_read_to_its_end),
 		cmocka_unit_test(
