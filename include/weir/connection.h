@@ -212,6 +212,39 @@ WEIR_API struct weir_flow *weir_connection_run(
 	struct weir_flow *(*operators)(struct weir_flow *flow, void *context),
 	void *context);
 
+/* --- Clients ------------------------------------------------------------- */
+
+/* 0 is the default of each. */
+struct weir_connect_options {
+	struct weir_connection_options connection;
+	/* From the first demand on, with the look-up of a name; the kernel's
+	 * own limit. */
+	uint64_t connect_ns;
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * A connection to `address`, which is copied, as is `options`; it may be NULL.
+ * Each run connects, when it is first asked. -EINVAL: null, no such address,
+ * something in `reserved`.
+ *
+ * 1. A name is looked up by getaddrinfo(3) on a thread of its own; on a
+ *    blocking executor and a simulator, by the turn. That cannot be
+ *    interrupted: when the run is over before, the thread ends later.
+ * 2. The addresses of a name are tried as RFC 8305 has it ("happy eyeballs"):
+ *    up to 16, the families in turn; another one begins when one has failed,
+ *    or has not connected within 250 ms. The first that connects is taken.
+ * 3. If none does, the stream fails with the error of the last one, such as
+ *    -ECONNREFUSED; after `connect_ns` with -ETIMEDOUT. -ENOENT: there is no
+ *    such name. -EAGAIN: the look-up has failed for now, or the backlog of a
+ *    Unix domain socket is full.
+ *
+ * Emits: the connection, whose reference is the receiver's. Completes: behind
+ * it. Cancels: it has no upstream; what has begun is closed. Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_connect(
+	const char *address, const struct weir_connect_options *options);
+
 /* --- Servers -------------------------------------------------------------- */
 
 /* 0 or NULL is the default of each. */
