@@ -27,15 +27,21 @@
  *    an operator downstream does not pull because it waits for a time itself,
  *    they are called after that. Those of an operator that runs ahead do not
  *    wait for downstream.
- * 6. When several are due, each is called once, in this order: on_wake(),
- *    on_timer(), on_ready(), on_pull(), on_push(), on_end(); then again from
- *    the first. So on_end() comes behind the items, and a function that makes
+ * 6. When several are due, each is called once, in this order: on_cancel() of
+ *    one outlet of several, on_wake(), on_timer(), on_ready(), on_pull(),
+ *    on_push(), on_end(); then again from the first. So on_end() comes behind the items, and a function that makes
  *    another one due may see others called before that.
  * 7. An operator with several inputs is called for each of them: on_push() and
  *    on_end() ask weir_operator_input() which one it is. It pulls each input by
  *    itself, and several at once if it likes. Of several inputs that have an
  *    item the one comes first that follows the one that gave the last item. One
  *    push is allowed at a time, whichever input the item is from.
+ * 8. An operator with several outlets is called for each of them: on_pull() and
+ *    on_cancel() ask weir_operator_outlet() which one it is. One push to an
+ *    outlet is allowed from its on_pull() on, however many outlets want an item
+ *    at once; on_push() is called while any of them does. The operator and what
+ *    is fused with it upstream are an actor of their own, with a link to each
+ *    outlet: an outlet wants items as long as its link has room.
  *
  * The calls below may be made in functions of `struct weir_operator_ops` only,
  * unless their contract says "any thread".
@@ -43,7 +49,7 @@
 #ifndef WEIR_FLOW_OPERATOR_H
 #define WEIR_FLOW_OPERATOR_H
 
-#include <weir/flow.h>
+#include <weir/flow_fan.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,7 +67,7 @@ struct weir_operator;
 struct weir_operator_ops {
 	/* The origin of errors that begin here, unless weir_flow_name() says
 	 * otherwise; borrowed for ever. NULL: "operator", of several inputs
-	 * "operator_inputs". */
+	 * "operator_inputs", with outlets "operator_outlets". */
 	const char *name;
 	/* Size of weir_operator_state() in bytes; all are zero before
 	 * open(). */
@@ -83,7 +89,9 @@ struct weir_operator_ops {
 	 * errno: the operator has neither pushed, kept nor dropped the item;
 	 * the library drops it, and weir_flow_supervise() decides. With
 	 * WEIR_DIRECTIVE_RESUME the pull still stands, and the next item
-	 * answers it. NULL: the operator pushes the item. Not for sources.
+	 * answers it. NULL: the operator pushes the item; of several outlets to
+	 * the next one in turn that wants an item, and pulls again as long as
+	 * any other does. Not for sources.
 	 */
 	int (*on_push)(struct weir_operator *op, void *item);
 	/*
@@ -94,8 +102,12 @@ struct weir_operator_ops {
 	 * A restart makes it be called again for inputs that have ended.
 	 */
 	int (*on_end)(struct weir_operator *op, struct weir_error *error);
-	/* Downstream has cancelled, and the operator has not ended yet; close()
-	 * is called next. */
+	/*
+	 * Downstream has cancelled, and the operator has not ended yet; close()
+	 * is called next. Of several outlets: this one is cancelled, and the
+	 * operator goes on for the others, unless it ends; close() is called
+	 * behind the on_cancel() of the last.
+	 */
 	void (*on_cancel)(struct weir_operator *op);
 	/* The time of weir_operator_timer_at() has come. */
 	int (*on_timer)(struct weir_operator *op);
@@ -163,6 +175,34 @@ WEIR_API struct weir_flow *weir_flow_operator_inputs(
 WEIR_API struct weir_flow *weir_flow_operator_source(
 	const struct weir_operator_ops *ops, void *context);
 
+/*
+ * An operator of your own with `n_flows` inputs, or none, and `n` outlets,
+ * which this call stores in `outlets`; rules 7 and 8. (Pekko: a GraphStage of a
+ * FanOutShape; several inputs, too: an AmorphousShape.) For the outlets the
+ * rules of weir_flow_fan.h hold; `options` NULL: the default of each. Without
+ * functions it is a weir_flow_balance(), of which each outlet gets an item in
+ * turn. weir_flow_items() or weir_flow_same_items() of an outlet says what that
+ * outlet emits. A function that fails ends all outlets: weir_flow_supervise()
+ * does not reach it.
+ *
+ * 0, or the error of the failed flows that all outlets are then: -EINVAL, also
+ * no outlets, options for other fans (`select`, `wait_for_all`, `shuffle`,
+ * `queue`), without inputs an on_push() or none of the functions that
+ * weir_flow_operator_source() needs. -ENOMEM. The error of weir_flow_check()
+ * for one of `flows`.
+ *
+ * Emits: each item that `ops` pushes. Completes: an outlet when `ops` ends it;
+ * all when `ops` ends the operator or the last outlet; without an on_end() also
+ * when all inputs have. Cancels: all inputs, when the operator ends, when all
+ * outlets are cancelled or ended, or one is cancelled with `eager`. Holds: the
+ * items that `ops` keeps, and `capacity` items for each outlet.
+ */
+WEIR_API int weir_flow_operator_outlets(
+	struct weir_flow *const *flows, size_t n_flows,
+	const struct weir_operator_ops *ops, void *context, size_t n,
+	struct weir_flow **outlets,
+	const struct weir_flow_fan_options *options);
+
 /* --- Items ---------------------------------------------------------------- */
 
 /* The input that on_push() or on_end() is called for, from 0 on; 0 in other
@@ -183,15 +223,32 @@ WEIR_API int weir_operator_pull(struct weir_operator *op);
  */
 WEIR_API int weir_operator_pull_input(struct weir_operator *op, size_t input);
 
+/* The outlet that on_pull() or on_cancel() is called for, from 0 on; 0 in other
+ * functions. */
+WEIR_API size_t weir_operator_outlet(const struct weir_operator *op);
+
 /*
- * Emits one item. 0: the item is the stream's. -EAGAIN: downstream has not
- * asked for an item. -EPIPE: the operator has ended. -EINVAL: null. After an
- * error the item is still the caller's.
+ * Emits one item, of several outlets to outlet 0. 0: the item is the stream's.
+ * -EAGAIN: downstream has not asked for an item. -EPIPE: the operator has
+ * ended. -EINVAL: null. After an error the item is still the caller's.
  */
 WEIR_API int weir_operator_push(struct weir_operator *op, void *item);
 
-/* Whether a push is allowed now: downstream wants an item. */
+/*
+ * As weir_operator_push(), to an outlet. -EPIPE also if it was cancelled or
+ * ended. -EINVAL: also if there is no such outlet.
+ */
+WEIR_API int weir_operator_push_outlet(struct weir_operator *op, size_t outlet,
+				       void *item);
+
+/* Whether a push is allowed now: downstream, or outlet 0, wants an item. */
 WEIR_API bool weir_operator_wanted(const struct weir_operator *op);
+
+/* Whether a push to an outlet is allowed now. False also if there is no such
+ * outlet, or it was cancelled or ended. (Pekko: isAvailable(), of an outlet.)
+ */
+WEIR_API bool weir_operator_wanted_outlet(const struct weir_operator *op,
+					  size_t outlet);
 
 /*
  * Whether `input` is known to have an item, so that a pull is answered
@@ -215,7 +272,7 @@ WEIR_API bool weir_operator_available(const struct weir_operator *op,
 WEIR_API bool weir_operator_ended(const struct weir_operator *op, size_t input);
 
 /* Drops an item that came from upstream (of several inputs, from input 0), or,
- * of a source, an item that it has made. */
+ * of a source, an item that it has made (of several outlets, for outlet 0). */
 WEIR_API void weir_operator_drop(struct weir_operator *op, void *item);
 
 /* Drops an item that came from `input`, which the operator has. */
@@ -239,6 +296,16 @@ WEIR_API int weir_operator_cancel_input(struct weir_operator *op, size_t input);
  */
 WEIR_API int weir_operator_end(struct weir_operator *op,
 			       struct weir_error *error);
+
+/*
+ * Ends an outlet behind the items pushed to it, well (NULL) or with `error`
+ * (borrowed), and with the last outlet the operator. The items that are in its
+ * link still reach it; on_pull() and on_cancel() are not called for it any more.
+ * 0. -EALREADY: it was ended or cancelled, or the operator has ended. -EPERM:
+ * in open(). -EINVAL: null, or no such outlet. An error changes nothing.
+ */
+WEIR_API int weir_operator_end_outlet(struct weir_operator *op, size_t outlet,
+				      struct weir_error *error);
 
 /*
  * As weir_operator_end(), with an error that has the operator's name as its

@@ -386,7 +386,7 @@ static const char *const wait_elsewhere[] = {
 
 /* Actors of their own, on the executor of the run. */
 static const char *const run_apart[] = {
-	"broadcast", "balance", "partition", "graph", NULL,
+	"broadcast", "balance", "partition", "graph", "operator_outlets", NULL,
 };
 
 static void an_operator_keeps_nothing_back_while_its_source_blocks(void **state)

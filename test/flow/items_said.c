@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "flow/kit.h"
+#include "flow/outlets_kit.h"
 
 #define HOUR_NS UINT64_C(3600000000000)
 
@@ -30,17 +30,13 @@ static void drop_crate(void *item, void *context)
 	item_drop(item, context);
 }
 
-static const struct weir_items goods = {
-	.drop = drop_good,
-	.share = item_share,
-	.name = "goods",
-};
+static const struct weir_items goods = {.drop = drop_good,
+					.share = item_share,
+					.name = "goods"};
 
-static const struct weir_items crates = {
-	.drop = drop_crate,
-	.share = item_share,
-	.name = "crates",
-};
+static const struct weir_items crates = {.drop = drop_crate,
+					 .share = item_share,
+					 .name = "crates"};
 
 static int make_good(void **item, void *context)
 {
@@ -400,6 +396,7 @@ UPON(length_field,
 UPON(json_objects, weir_flow_json_objects(flow, 80))
 UPON(own, weir_flow_operator(flow, &crater, NULL))
 UPON(own_of, weir_flow_operator_inputs(BOTH, &crater, NULL))
+UPON(outlet, one_outlet(flow, &crater))
 UPON(acquire, weir_flow_acquire(flow, &permits))
 
 static struct weir_flow *broadcast(struct weir_flow *flow)
@@ -571,6 +568,7 @@ static const struct row {
 	{"json_objects", ONE, json_objects},
 	{"operator", MADE, own},
 	{"operator_inputs", MADE, own_of},
+	{"operator_outlets", MADE, outlet},
 	{"acquire", SAME, acquire},
 };
 
@@ -680,17 +678,15 @@ static void what_a_function_makes_of_others_must_be_said(void **state)
 static void look_at_crates(void)
 {
 	struct weir_flow *flow = weir_flow_items(upon(of_goods), &crates);
+	const char *why = "said to emit crates, and emits ";
 
 	if (row->emits == MADE || row->emits == FLOWS)
 		assert_emits(flow, &crates, "crates");
 	else if (row->emits == NONE)
 		assert_fine(flow);
 	else
-		assert_non_null(strstr(check(flow), row->emits == ONE
-							    ? "takes "
-							    : "said to emit "
-							      "crates, and "
-							      "emits "));
+		assert_non_null(strstr(check(flow),
+				       row->emits == ONE ? "takes " : why));
 }
 
 static void what_is_known_cannot_be_said_to_be_another(void **state)

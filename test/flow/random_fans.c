@@ -521,6 +521,54 @@ struct weir_flow *balance_make(struct weir_flow *up, struct step *step)
 	return weir_flow_merge(outlets, 3);
 }
 
+/* Asks for the outlet that all go to. */
+static int chosen_pull(struct weir_operator *op)
+{
+	const struct step *step = weir_operator_context(op);
+
+	return weir_operator_outlet(op) == (size_t)step->y % 2
+		       ? weir_operator_pull(op)
+		       : 0;
+}
+
+static int chosen_push(struct weir_operator *op, void *item)
+{
+	const struct step *step = weir_operator_context(op);
+
+	if (step_wants(step, step_value(step, item)))
+		return weir_operator_push_outlet(op, (size_t)step->y % 2, item);
+	weir_operator_drop(op, item);
+	return weir_operator_pull(op);
+}
+
+struct weir_flow *outlets_make(struct weir_flow *up, struct step *step)
+{
+	static const struct weir_operator_ops ops = {
+		.on_pull = chosen_pull,
+		.on_push = chosen_push,
+	};
+	struct weir_flow *outlets[2];
+	size_t i;
+
+	(void)weir_flow_operator_outlets(&up, 1, &ops, step, 2, outlets, NULL);
+	for (i = 0; i < 2; i++)
+		outlets[i] = of_items(outlets[i], step);
+	return weir_flow_merge(outlets, 2);
+}
+
+struct weir_flow *dealer_make(struct weir_flow *up, struct step *step)
+{
+	static const struct weir_operator_ops ops = {.name = "dealer"};
+	struct weir_flow *outlets[3];
+	size_t i;
+
+	(void)weir_flow_operator_outlets(&up, 1, &ops, NULL, 3, outlets, NULL);
+	for (i = 0; i < 3; i++)
+		outlets[i] = of_items(outlets[i], step);
+	outlets[1] = weir_flow_limit_rate(outlets[1], (size_t)step->x, 0);
+	return weir_flow_merge(outlets, 3);
+}
+
 /* --- Several at once ------------------------------------------------------ */
 
 static struct weir_flow *nest_one(void *item, void *context)

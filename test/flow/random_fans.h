@@ -67,6 +67,10 @@ struct weir_flow *partition_make(struct weir_flow *up, struct step *step);
 void partition_expected(const struct step *step, struct stream *stream);
 struct weir_flow *balance_make(struct weir_flow *up, struct step *step);
 
+/* As a partition, and as a balance. */
+struct weir_flow *outlets_make(struct weir_flow *up, struct step *step);
+struct weir_flow *dealer_make(struct weir_flow *up, struct step *step);
+
 /* --- Several at once ------------------------------------------------------ */
 
 #define NESTED_MAX 3

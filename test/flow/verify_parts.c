@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/verify_parts.h"
 
+#include "flow/outlets_kit.h"
+
 /* NULL in the call that is to fail. */
 static struct weir_flow *map_part(struct weir_flow *upstream, void *context)
 {
@@ -322,6 +324,29 @@ struct weir_flow *upon_operator_of_actors(struct weir_flow *flow,
 	struct weir_flow *none = weir_flow_items(weir_flow_empty(), items);
 
 	return own_of(ahead(flow), ahead(none));
+}
+
+struct weir_flow *upon_operator_outlets(struct weir_flow *flow,
+					const struct weir_items *items)
+{
+	static const struct weir_operator_ops ops = {.on_push = own_item};
+
+	return weir_flow_same_items(one_outlet(flow, &ops));
+}
+
+struct weir_flow *upon_operator_of_two_outlets(struct weir_flow *flow,
+					       const struct weir_items *items)
+{
+	static const struct weir_operator_ops deals = {.name = "deals"};
+	static const struct weir_flow_fan_options narrow = {.capacity = 4};
+	struct weir_flow *outlets[2];
+	size_t i;
+
+	(void)weir_flow_operator_outlets(&flow, 1, &deals, NULL, 2, outlets,
+					 &narrow);
+	for (i = 0; i < 2; i++)
+		outlets[i] = weir_flow_same_items(outlets[i]);
+	return weir_flow_merge(outlets, 2);
 }
 
 /* An operator that lets each item wait: for a wake, or a time. */

@@ -67,6 +67,10 @@ struct weir_flow *upon_operator(struct weir_flow *flow,
 				const struct weir_items *items);
 struct weir_flow *upon_operator_that_waits(struct weir_flow *flow,
 					   const struct weir_items *items);
+struct weir_flow *upon_operator_outlets(struct weir_flow *flow,
+					const struct weir_items *items);
+struct weir_flow *upon_operator_of_two_outlets(struct weir_flow *flow,
+					       const struct weir_items *items);
 struct weir_flow *upon_operator_inputs(struct weir_flow *flow,
 				       const struct weir_items *items);
 struct weir_flow *upon_operator_of_actors(struct weir_flow *flow,

@@ -38,6 +38,7 @@ LEFT_OUT = {
         weir_flow_length_field weir_flow_json_objects""",
     "as its parts do": """
         weir_flow_operator weir_flow_operator_source weir_flow_operator_inputs
+        weir_flow_operator_outlets
         weir_flow_graph_inlet weir_flow_graph_build""",
     "as others send or take": """
         weir_flow_from_publisher weir_flow_into weir_flow_from_out weir_flow_into_in

@@ -56,20 +56,22 @@ void weir__take_part(struct weir_port *port, bool *ignored, bool want)
 		(void)weir_port_ignore(port);
 }
 
-/* As weir__take_part(), for a member of the group of in-ports. */
-static void take_member(struct weir__inlet *inlet, bool want)
+void weir__take_member(struct weir_port *port, bool *ignored, bool want)
 {
-	struct weir_port *port = &inlet->in.port;
-
-	if (want != inlet->ignored)
+	if (want != *ignored)
 		return;
-	inlet->ignored = !want;
+	*ignored = !want;
 	if (!want) {
 		weir__port_switch_off(port, WEIR__PORT_IGNORED);
 		return;
 	}
 	port->flags &= (uint8_t)~WEIR__PORT_IGNORED;
 	weir__actor_break(port->actor);
+}
+
+static void take_inlet(struct weir__inlet *inlet, bool want)
+{
+	weir__take_member(&inlet->in.port, &inlet->ignored, want);
 }
 
 static void require_input(struct weir__island *island, bool passes_through,
@@ -79,9 +81,11 @@ static void require_input(struct weir__island *island, bool passes_through,
 
 	if (island->any.port.actor) {
 		weir__take_part(&island->any.port, &island->any_ignored, waits);
-		for (inlet = island->inlets; inlet && waits;
-		     inlet = inlet->next)
-			take_member(inlet, inlet->waiting);
+		/* without tokens to wait for, the group may still take part,
+		 * for room */
+		for (inlet = island->inlets;
+		     inlet && (waits || island->any_out); inlet = inlet->next)
+			take_inlet(inlet, waits && inlet->waiting);
 		return;
 	}
 	for (inlet = island->inlets; inlet; inlet = inlet->next)
@@ -106,7 +110,7 @@ static void let_end(struct weir__island *island)
 		if (island->any.port.actor) {
 			weir__take_part(&island->any.port, &island->any_ignored,
 					true);
-			take_member(inlet, true);
+			take_inlet(inlet, true);
 			continue;
 		}
 		weir__take_part(&inlet->in.port, &inlet->ignored, true);
@@ -445,7 +449,7 @@ static int init_any(struct weir__island *island)
 	struct weir__inlet *inlet;
 	int rc;
 
-	if (!island->any_input || island->n_inlets < 2)
+	if (!island->any_out && (!island->any_input || island->n_inlets < 2))
 		return 0;
 	rc = weir_any_init(&island->any, &island->actor);
 	for (inlet = island->inlets; inlet && rc == 0; inlet = inlet->next)

@@ -88,6 +88,7 @@ struct weir__island {
 	bool out_ignored;
 	bool any_input; /* waits for any of its in-ports */
 	bool any_ignored;
+	bool any_out; /* `any` has its out-ports, too: `end` sees to them */
 	bool passes_through; /* one in-port, and nothing holds items back */
 	bool again;	     /* see weir__op_again() */
 	bool woken;	     /* and not pulled with room since */
@@ -118,6 +119,8 @@ struct weir__island *weir__island_new(struct weir_flow_run *run,
 				      const struct weir__end *end);
 /* Lets a port take part in firing, or not; *ignored is its state so far. */
 void weir__take_part(struct weir_port *port, bool *ignored, bool want);
+/* The same for a member of island->any. */
+void weir__take_member(struct weir_port *port, bool *ignored, bool want);
 /* The island has its operators: sets up the ports that it fires by. 0 or
  * -ENOMEM. */
 int weir__island_ready(struct weir__island *island, struct weir__op *root);

@@ -18,8 +18,22 @@ const struct weir_items *weir__gives_any(const struct weir_flow *flow)
 	return &weir__items_any;
 }
 
+/* The flow that takes what this one makes its items of. */
+static const struct weir_flow *maker_of(const struct weir_flow *flow)
+{
+	return flow->kind->maker ? flow->kind->maker(flow) : flow;
+}
+
 /* Recursion is bounded: see struct weir_flow.
  * NOLINTBEGIN(misc-no-recursion) */
+
+/* The items of the first flow above, if it makes others of them. */
+static const struct weir_items *same_items(const struct weir_flow *flow)
+{
+	const struct weir_flow *maker = maker_of(flow);
+
+	return maker->n_up > 0 ? weir__flow_items(maker->up[0]) : NULL;
+}
 
 /* The items of the first of several flows above that has items; *i is its
  * index. */
@@ -45,8 +59,8 @@ const struct weir_items *weir__flow_items(const struct weir_flow *flow)
 		return flow->items;
 	if (flow->kind->items)
 		return flow->kind->items(flow);
-	if (flow->same_items && flow->kind->makes && flow->n_up > 0)
-		return weir__flow_items(flow->up[0]);
+	if (flow->same_items && flow->kind->makes)
+		return same_items(flow);
 	if (flow->n_up == 0 || flow->kind->makes)
 		return NULL;
 	return leading(flow, &i);
@@ -134,8 +148,8 @@ static bool is_belied(const struct weir_flow *flow, struct weir__misfit *misfit)
 		return false;
 	is = known(flow);
 	if (flow->same_items)
-		said = flow->kind->makes && flow->n_up > 0
-			       ? weir__flow_items(flow->up[0])
+		said = flow->kind->makes && maker_of(flow)->n_up > 0
+			       ? same_items(flow)
 			       : is;
 	if (weir__items_fit(said, is) ||
 	    (said && said->drop && is && said->drop == is->drop))
@@ -152,13 +166,14 @@ static bool is_belied(const struct weir_flow *flow, struct weir__misfit *misfit)
 /* Nobody has said what it makes of items that are no plain values. */
 static bool is_unsaid(const struct weir_flow *flow, struct weir__misfit *misfit)
 {
+	const struct weir_flow *maker = maker_of(flow);
 	const struct weir_items *items = NULL;
 	uint32_t i;
 
 	if (!flow->kind->remakes || flow->has_items || flow->same_items)
 		return false;
-	for (i = 0; i < flow->n_up && weir__items_fit(items, NULL); i++)
-		items = weir__flow_items(flow->up[i]);
+	for (i = 0; i < maker->n_up && weir__items_fit(items, NULL); i++)
+		items = weir__flow_items(maker->up[i]);
 	if (weir__items_fit(items, NULL))
 		return false;
 	tell(misfit,
@@ -192,7 +207,7 @@ bool weir__flow_misfit(const struct weir_flow *flow,
 		found = weir__flow_misfit(flow->up[i], misfit);
 	if (found || !refuses(flow, misfit))
 		return found;
-	misfit->flow = flow;
+	misfit->flow = flow->name ? flow : maker_of(flow);
 	return true;
 }
 /* NOLINTEND(misc-no-recursion) */

@@ -80,6 +80,9 @@ struct weir__kind {
 	/* The items that the operator emits, if the flow does not say. NULL:
 	 * the items that it takes; of a source, plain values. */
 	const struct weir_items *(*items)(const struct weir_flow *flow);
+	/* Of an outlet that says what it emits: the flow that makes its items,
+	 * and takes those of the flows above in its place. May be NULL. */
+	const struct weir_flow *(*maker)(const struct weir_flow *flow);
 	/* Returns why the operator cannot take the items that come to it, a
 	 * static string. NULL: it can. */
 	const char *(*refuses)(const struct weir_flow *flow);

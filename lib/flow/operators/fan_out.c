@@ -1,73 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Fan-out: what the island of a fan does with items. See fan.h. */
 #include <assert.h>
-#include <string.h>
-
-#include <ck_pr.h>
 #include <errno.h>
+#include <string.h>
 
 #include "actor/out.h"
 #include "actor/port.h"
-#include "base/memory.h"
-#include "base/options.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
-#include "flow/engine/run.h"
 #include "flow/operators/fan_out.h"
 #include "flow/shared/fan.h"
 
 /* --- What they do alike --------------------------------------------------- */
-
-static void fan_over(struct weir__island *island, struct weir_error *error)
-{
-	struct weir__fan_out *fan = weir__fan_of(island);
-	size_t i;
-
-	/*
-	 * Set before any outlet is told of the error. No order is needed: an
-	 * operator that looks at the bit after it was told has been told over a
-	 * link, which orders it.
-	 */
-	if (error && fan->bit)
-		ck_pr_or_32(&island->run->failed, fan->bit);
-	for (i = 0; error && i < fan->args->n; i++)
-		if (!fan->outlets[i].gone)
-			(void)weir_out_end(&fan->outlets[i].out, error);
-}
-
-static bool fan_cancelled(struct weir__island *island, struct weir_out *out)
-{
-	struct weir__fan_out *fan = weir__fan_of(island);
-	struct weir__outlet *outlet =
-		weir_container_of(out, struct weir__outlet, out);
-
-	/* each is cancelled once */
-	assert(!outlet->gone && fan->n_alive > 0);
-	outlet->gone = true;
-	fan->n_alive--;
-	/* the island may have waited for this outlet only */
-	weir_actor_signal(&island->actor);
-	return fan->n_alive == 0 || fan->args->options.eager;
-}
-
-static void fan_free(struct weir__island *island)
-{
-	struct weir__fan_out *fan = weir__fan_of(island);
-
-	if (fan)
-		weir__free(island->run->allocator, fan, fan->size);
-}
-
-/* The room of an outlet. If its port takes no part in firing, the slice does
- * not look for room, so this does. */
-static size_t room_of(struct weir__outlet *outlet)
-{
-	if (outlet->gone)
-		return 0;
-	if (weir_out_room(&outlet->out) == 0)
-		(void)weir__port_turns(&outlet->out.port);
-	return weir_out_room(&outlet->out);
-}
 
 static size_t least(size_t a, size_t b)
 {
@@ -137,7 +81,7 @@ static int selects(struct weir__fan_out *fan, size_t i, void *item)
 	const struct weir_flow_fan_options *options = &fan->args->options;
 
 	if (fan->outlets[i].gone ||
-	    (i >= n_awaited(fan) && room_of(&fan->outlets[i]) == 0))
+	    (i >= n_awaited(fan) && weir__outlet_room(&fan->outlets[i]) == 0))
 		return 0;
 	return options->select ? options->select(item, i, options->context) : 1;
 }
@@ -211,10 +155,10 @@ static void broadcast_require(struct weir__island *island, bool room)
 
 static const struct weir__end broadcast_end = {
 	.drive = broadcast_drive,
-	.over = fan_over,
+	.over = weir__fan_over,
 	.require = broadcast_require,
-	.cancelled = fan_cancelled,
-	.free = fan_free,
+	.cancelled = weir__fan_cancelled,
+	.free = weir__fan_end_free,
 };
 
 /* --- balance -------------------------------------------------------------- */
@@ -226,7 +170,8 @@ static bool all_have_asked(struct weir__fan_out *fan)
 	size_t i;
 
 	for (i = 0; i < fan->args->n && fan->waits_for_all; i++)
-		if (!fan->outlets[i].gone && room_of(&fan->outlets[i]) == 0)
+		if (!fan->outlets[i].gone &&
+		    weir__outlet_room(&fan->outlets[i]) == 0)
 			return false;
 	fan->waits_for_all = false;
 	return true;
@@ -322,10 +267,10 @@ static void balance_require(struct weir__island *island, bool room)
 
 static const struct weir__end balance_end = {
 	.drive = balance_drive,
-	.over = fan_over,
+	.over = weir__fan_over,
 	.require = balance_require,
-	.cancelled = fan_cancelled,
-	.free = fan_free,
+	.cancelled = weir__fan_cancelled,
+	.free = weir__fan_end_free,
 };
 
 /* --- partition ------------------------------------------------------------ */
@@ -374,7 +319,7 @@ static bool partition(struct weir__island *island)
 		outlet = &fan->outlets[fan->chosen];
 		if (outlet->gone)
 			weir__op_drop_one(island->root, take_kept(fan));
-		else if (room_of(outlet) > 0)
+		else if (weir__outlet_room(outlet) > 0)
 			(void)weir_out_put(&outlet->out, take_kept(fan));
 		else
 			return false;
@@ -449,39 +394,14 @@ static void partition_close(struct weir__island *island)
 
 static const struct weir__end partition_end = {
 	.drive = partition_drive,
-	.over = fan_over,
+	.over = weir__fan_over,
 	.require = partition_require,
-	.cancelled = fan_cancelled,
+	.cancelled = weir__fan_cancelled,
 	.close = partition_close,
-	.free = fan_free,
+	.free = weir__fan_end_free,
 };
 
 /* --- Composing ------------------------------------------------------------ */
-
-/* With the defaults put in. False: they are bad. */
-static bool take_options(struct weir__fan_args *args,
-			 const struct weir_flow_fan_options *options)
-{
-	static const struct weir_flow_fan_options zero;
-	bool balances = args->end == &balance_end;
-	size_t capacity;
-
-	if (options)
-		args->options = *options;
-	else
-		options = &zero;
-	if (args->options.capacity == 0)
-		args->options.capacity = WEIR_FLOW_BATCH;
-	capacity = args->options.capacity;
-	return capacity <= WEIR_CAPACITY_MAX &&
-	       (capacity & (capacity - 1)) == 0 &&
-	       options->queue <= WEIR_CAPACITY_MAX - capacity &&
-	       (!options->select || args->end == &broadcast_end) &&
-	       (!options->queue || args->end == &partition_end) &&
-	       (!options->wait_for_all || balances) &&
-	       (!options->shuffle || balances) &&
-	       weir__reserved_zero(options->reserved);
-}
 
 static const struct weir__kind broadcast_kind = {
 	.name = "broadcast",
@@ -493,9 +413,10 @@ int weir_flow_broadcast(struct weir_flow *flow, size_t n,
 			const struct weir_flow_fan_options *options)
 {
 	struct weir__fan_args args = {.end = &broadcast_end, .shares = true};
-	bool valid = take_options(&args, options);
+	bool valid = weir__fan_take_options(&args, options);
 
-	return weir__fan_new(&broadcast_kind, flow, n, outlets, &args, valid);
+	return weir__fan_new(&broadcast_kind, &flow, 1, &args, sizeof(args), n,
+			     outlets, valid);
 }
 
 int weir__fan_double(const struct weir__kind *kind, struct weir_flow *flow,
@@ -508,9 +429,10 @@ int weir__fan_double(const struct weir__kind *kind, struct weir_flow *flow,
 		.taps = taps,
 		.stays = true,
 	};
-	bool valid = take_options(&args, &options);
+	bool valid = weir__fan_take_options(&args, &options);
 
-	return weir__fan_new(kind, flow, 2, outlets, &args, valid);
+	return weir__fan_new(kind, &flow, 1, &args, sizeof(args), 2, outlets,
+			     valid);
 }
 
 static const struct weir__kind balance_kind = {
@@ -523,9 +445,10 @@ int weir_flow_balance(struct weir_flow *flow, size_t n,
 		      const struct weir_flow_fan_options *options)
 {
 	struct weir__fan_args args = {.end = &balance_end, .any = true};
-	bool valid = take_options(&args, options);
+	bool valid = weir__fan_take_options(&args, options);
 
-	return weir__fan_new(&balance_kind, flow, n, outlets, &args, valid);
+	return weir__fan_new(&balance_kind, &flow, 1, &args, sizeof(args), n,
+			     outlets, valid);
 }
 
 static const struct weir__kind partition_kind = {
@@ -545,7 +468,8 @@ int weir_flow_partition(struct weir_flow *flow, size_t n,
 		.context = context,
 		.keeps = true,
 	};
-	bool valid = take_options(&args, options) && choose;
+	bool valid = weir__fan_take_options(&args, options) && choose;
 
-	return weir__fan_new(&partition_kind, flow, n, outlets, &args, valid);
+	return weir__fan_new(&partition_kind, &flow, 1, &args, sizeof(args), n,
+			     outlets, valid);
 }

@@ -25,49 +25,11 @@
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
+#include "flow/operators/operator.h"
 #include "flow/shared/op_fd.h"
 #include "flow/shared/pipe.h"
 
 #define STATE_MAX (SIZE_MAX / 2)
-
-struct arguments {
-	struct weir__kind kind; /* of this flow alone, with its state's size */
-	struct weir_operator_ops ops;
-	void *context;
-};
-
-struct input {
-	bool asked;  /* and nothing has come */
-	bool looked; /* it was pulled, in the pull that is under way */
-	bool told;   /* on_end() was called, or its default was done */
-};
-
-/*
- * The state of an operator. has_late implies !wanted. A restart zeroes the
- * fields from `due_ns` on.
- */
-struct weir_operator {
-	struct weir__op_timer timer; /* must be first */
-	struct weir__op_fd watch;
-	uint32_t woken; /* atomic: on_wake() is due */
-	void **items;	/* of the pull that is under way */
-	size_t room, n;
-	uint64_t due_ns; /* on_timer(); WEIR_FOREVER: never */
-	int fd;		 /* on_ready(); -1: none */
-	short events;
-	bool armed; /* `watch` is for `fd`, or was until it fired */
-	struct weir_error *error; /* if it is ending */
-	void *late;
-	bool has_late;
-	bool wanted;	/* on_pull() was called, and nothing pushed since */
-	bool ending;	/* no function but close() is called */
-	bool paused;	/* in a round, before its items */
-	uint32_t first; /* the input that is asked first */
-	uint32_t input; /* that a function is called for, or 0 */
-	struct input *inputs; /* behind `state`; of a source there is one, for
-			       * the drain */
-	_Alignas(max_align_t) char state[];
-};
 
 /* Holds between the calls of its functions, before it has closed. */
 static __attribute__((unused)) bool is_consistent(
@@ -83,20 +45,17 @@ static struct weir__op *op_of(const struct weir_operator *self)
 
 static const struct weir_operator_ops *ops_of(const struct weir__op *op)
 {
-	return &((const struct arguments *)weir__op_args(op))->ops;
+	return &weir__operator_args(op)->ops;
+}
+
+static uint32_t n_inputs(const struct weir__op *op)
+{
+	return op->n_up ? op->n_up : 1;
 }
 
 /* --- What is due ---------------------------------------------------------- */
 
-static bool is_over(struct weir__op *op)
-{
-	const struct weir_operator *self = weir__op_state(op);
-
-	return self->ending || op->ended;
-}
-
-/* Judges the result `rc` of a function that was not given an item. */
-static void judge(struct weir__op *op, int rc)
+void weir__operator_judge(struct weir__op *op, int rc)
 {
 	struct weir_error *error;
 
@@ -111,14 +70,15 @@ static bool tell_wake(struct weir__op *op)
 {
 	struct weir_operator *self = weir__op_state(op);
 
-	if (WEIR_LIKELY(!ck_pr_load_32(&self->woken)) || is_over(op))
+	if (WEIR_LIKELY(!ck_pr_load_32(&self->woken)) ||
+	    weir__operator_over(op))
 		return false;
 	(void)ck_pr_fas_32(&self->woken, 0);
 	/* acquire: the waker's writes before the wake; pairs with the release
 	 * in weir_operator_wake() */
 	ck_pr_fence_acquire();
 	if (ops_of(op)->on_wake)
-		judge(op, ops_of(op)->on_wake(self));
+		weir__operator_judge(op, ops_of(op)->on_wake(self));
 	return true;
 }
 
@@ -126,12 +86,12 @@ static bool tell_time(struct weir__op *op)
 {
 	struct weir_operator *self = weir__op_state(op);
 
-	if (WEIR_LIKELY(self->due_ns == WEIR_FOREVER) || is_over(op) ||
-	    weir__op_now(op) < self->due_ns)
+	if (WEIR_LIKELY(self->due_ns == WEIR_FOREVER) ||
+	    weir__operator_over(op) || weir__op_now(op) < self->due_ns)
 		return false;
 	self->due_ns = WEIR_FOREVER;
 	if (ops_of(op)->on_timer)
-		judge(op, ops_of(op)->on_timer(self));
+		weir__operator_judge(op, ops_of(op)->on_timer(self));
 	return true;
 }
 
@@ -140,17 +100,18 @@ static bool tell_ready(struct weir__op *op)
 	struct weir_operator *self = weir__op_state(op);
 
 	if (WEIR_LIKELY(!self->armed) || weir__op_fd_armed(&self->watch) ||
-	    is_over(op))
+	    weir__operator_over(op))
 		return false;
 	self->armed = false;
 	self->fd = -1;
 	if (ops_of(op)->on_ready)
-		judge(op, ops_of(op)->on_ready(
-				  self, weir__op_fd_fired(&self->watch)));
+		weir__operator_judge(
+			op, ops_of(op)->on_ready(
+				    self, weir__op_fd_fired(&self->watch)));
 	return true;
 }
 
-static void pull_all(struct weir__op *op)
+void weir__operator_pull_all(struct weir__op *op)
 {
 	uint32_t i;
 
@@ -162,14 +123,22 @@ static bool tell_wish(struct weir__op *op)
 {
 	struct weir_operator *self = weir__op_state(op);
 
-	if (self->wanted || self->n == self->room || is_over(op))
+	if (self->wanted || self->n == self->room || weir__operator_over(op))
 		return false;
 	self->wanted = true;
 	if (ops_of(op)->on_pull)
-		judge(op, ops_of(op)->on_pull(self));
+		weir__operator_judge(op, ops_of(op)->on_pull(self));
 	else
-		pull_all(op);
+		weir__operator_pull_all(op);
 	return true;
+}
+
+/* What on_push() does if there is none. */
+static int push_it(struct weir_operator *self, void *item)
+{
+	return self->outlets ? weir__operator_args(op_of(self))
+				       ->with->deal(self, item)
+			     : weir_operator_push(self, item);
 }
 
 static void operator_give(struct weir__op *op, uint32_t i, void *item)
@@ -182,12 +151,12 @@ static void operator_give(struct weir__op *op, uint32_t i, void *item)
 	assert(self->inputs[i].asked && (self->wanted || ops_of(op)->ahead));
 	self->inputs[i].asked = false;
 	self->input = i;
-	rc = on_push ? on_push(self, item) : weir_operator_push(self, item);
+	rc = on_push ? on_push(self, item) : push_it(self, item);
 	self->input = 0;
 	if (WEIR_LIKELY(rc == 0))
 		return;
 	weir__op_drop_one(op->up[i], item);
-	if (is_over(op))
+	if (weir__operator_over(op))
 		return;
 	/* the pull has not been answered, unless the function has cancelled the
 	 * input; a restart forgets it */
@@ -205,11 +174,11 @@ static bool tell_item(struct weir__op *op, uint32_t i)
 {
 	struct weir_operator *self = weir__op_state(op);
 	bool has_room = self->n < self->room, ahead = ops_of(op)->ahead;
-	struct input *input = &self->inputs[i];
+	struct weir__operator_input *input = &self->inputs[i];
 	bool looked = input->looked;
 	void *item;
 
-	if (is_over(op) || (has_room && !self->wanted && !ahead))
+	if (weir__operator_over(op) || (has_room && !self->wanted && !ahead))
 		return false;
 	input->looked = true;
 	if (!input->asked || (!has_room && !ahead)) {
@@ -266,20 +235,15 @@ static bool tell_end(struct weir__op *op, uint32_t i)
 	int rc;
 
 	if (!(up ? up->ended : op->island->draining) || self->inputs[i].told ||
-	    is_over(op))
+	    weir__operator_over(op))
 		return false;
 	self->inputs[i].told = true;
 	self->input = i;
 	rc = ops_of(op)->on_end ? ops_of(op)->on_end(self, error)
 				: end_with(op, error);
 	self->input = 0;
-	judge(op, rc);
+	weir__operator_judge(op, rc);
 	return true;
-}
-
-static uint32_t n_inputs(const struct weir__op *op)
-{
-	return op->n_up ? op->n_up : 1;
 }
 
 static bool tell_ends(struct weir__op *op)
@@ -308,26 +272,32 @@ static bool end_round(struct weir__op *op)
 /* False: nothing was due. */
 static bool go_round(struct weir__op *op)
 {
+	const struct weir_operator *self = weir__op_state(op);
 	bool did = tell_wake(op);
 
 	did |= tell_time(op);
 	did |= tell_ready(op);
-	did |= tell_wish(op);
+	did |= self->outlets ? weir__operator_args(op)->with->tell(op)
+			     : tell_wish(op);
 	did |= end_round(op);
 	return did;
 }
 
 /* --- Operators ------------------------------------------------------------ */
 
-static int operator_open(struct weir__op *op)
+int weir__operator_open(struct weir__op *op)
 {
 	struct weir_operator *self = weir__op_state(op);
+	char *at;
 	int rc = 0;
 
 	self->due_ns = WEIR_FOREVER;
 	self->fd = -1;
-	self->inputs =
-		(struct input *)(void *)(self->state + ops_of(op)->state_size);
+	at = self->state + ops_of(op)->state_size;
+	self->inputs = (struct weir__operator_input *)(void *)at;
+	at += n_inputs(op) * sizeof(*self->inputs);
+	if (weir__operator_args(op)->n_outlets > 0)
+		self->outlets = (struct weir__operator_outlet *)(void *)at;
 	if (ops_of(op)->open)
 		rc = ops_of(op)->open(self);
 	if (rc == 0)
@@ -338,7 +308,7 @@ static int operator_open(struct weir__op *op)
 }
 
 /* An end that is its own is noted before, or has an error. */
-static void operator_close(struct weir__op *op)
+void weir__operator_close(struct weir__op *op)
 {
 	struct weir_operator *self = weir__op_state(op);
 	bool is_cancelled = op->ended && !op->error && !self->ending;
@@ -346,7 +316,9 @@ static void operator_close(struct weir__op *op)
 	self->ending = true;
 	weir__op_timer_off(&self->timer);
 	weir__op_fd_off(&self->watch, op);
-	if (is_cancelled && ops_of(op)->on_cancel)
+	if (is_cancelled && self->outlets)
+		weir__operator_args(op)->with->cancel(op);
+	else if (is_cancelled && ops_of(op)->on_cancel)
 		ops_of(op)->on_cancel(self);
 	if (ops_of(op)->close)
 		ops_of(op)->close(self);
@@ -365,7 +337,7 @@ static int arm_watch(struct weir__op *op)
 	struct weir_operator *self = weir__op_state(op);
 	int rc;
 
-	if (WEIR_LIKELY(self->fd < 0) || self->armed || is_over(op))
+	if (WEIR_LIKELY(self->fd < 0) || self->armed || weir__operator_over(op))
 		return 0;
 	rc = weir__op_fd_arm(&self->watch, op, self->fd, self->events);
 	self->armed = rc == 0;
@@ -379,7 +351,7 @@ static void settle(struct weir__op *op)
 	uint32_t i;
 	int rc = 0;
 
-	if (self->due_ns != WEIR_FOREVER && !is_over(op))
+	if (self->due_ns != WEIR_FOREVER && !weir__operator_over(op))
 		rc = weir__op_timer_at(&self->timer, op, self->due_ns);
 	if (rc < 0)
 		(void)weir_operator_fail(self, rc, "no timer");
@@ -398,42 +370,53 @@ static void settle(struct weir__op *op)
 /*
  * As many rounds as a pull may have. Work that is left for another round brings
  * us back by rule 2: the operator has taken or emitted an item, was woken, or
- * has a time to wait for.
+ * has a time to wait for. True: some may be left.
  */
-static void go_rounds(struct weir__op *op)
+static bool go_rounds(struct weir__op *op)
 {
 	const struct weir_operator *self = weir__op_state(op);
 	uint32_t left = WEIR_FLOW_BATCH;
 
-	/* what is taken without room is bounded as what is given is */
-	if (ops_of(op)->ahead && op->island->ask < left)
+	/* what is taken without room, or put by ourselves, is bounded as what is
+	 * given is */
+	if ((ops_of(op)->ahead || self->outlets) && op->island->ask < left)
 		left = op->island->ask;
 	/* one that always has something to push still gets its items */
 	if (self->paused)
 		(void)end_round(op);
 	while (left > 0 && !gives_first(op) && go_round(op))
 		left--;
+	return left == 0;
+}
+
+bool weir__operator_go(struct weir__op *op)
+{
+	struct weir_operator *self = weir__op_state(op);
+	bool more;
+	uint32_t i;
+
+	for (i = 0; i < op->n_up; i++)
+		self->inputs[i].looked = false;
+	more = go_rounds(op);
+	settle(op);
+	assert(is_consistent(self));
+	return more;
 }
 
 static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct weir_operator *self = weir__op_state(op);
-	uint32_t i;
 
 	/* an operator that is ending has ended, unless an item is late */
 	assert(!self->ending || self->has_late);
 	self->items = items;
 	self->room = room;
 	self->n = 0;
-	for (i = 0; i < op->n_up; i++)
-		self->inputs[i].looked = false;
 	if (self->has_late && room > 0) {
 		items[self->n++] = self->late;
 		self->has_late = false;
 	}
-	go_rounds(op);
-	settle(op);
-	assert(is_consistent(self));
+	(void)weir__operator_go(op);
 	return self->n;
 }
 
@@ -442,8 +425,8 @@ static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 #define OPERATOR_KIND(called) \
 	{ \
 		.name = (called), .state_size = sizeof(struct weir_operator), \
-		.open = operator_open, .pull = operator_pull, \
-		.close = operator_close, \
+		.open = weir__operator_open, .pull = operator_pull, \
+		.close = weir__operator_close, \
 		.keeps = offsetof(struct weir_operator, due_ns), \
 		.holds = true, .makes = true, .remakes = true, \
 	}
@@ -457,29 +440,47 @@ static struct weir__op *build_ahead(struct weir__build *build,
 	return weir__pipe_build_on_demand(build, flow, weir__op_new);
 }
 
+bool weir__operator_args_init(struct weir__operator_args *args,
+			      const struct weir__kind *kind, uint32_t n,
+			      uint32_t outlets,
+			      const struct weir_operator_ops *ops,
+			      void *context)
+{
+	*args = (struct weir__operator_args){
+		.kind = *kind,
+		.context = context,
+		.n_outlets = outlets,
+	};
+	if (!ops || ops->state_size > STATE_MAX ||
+	    (n > 0 && ops->ahead && !ops->on_push))
+		return false;
+	args->ops = *ops;
+	args->kind.state_size += ops->state_size +
+				 (n ? n : 1) *
+					 sizeof(struct weir__operator_input) +
+				 outlets * sizeof(struct weir__operator_outlet);
+	args->kind.any_input = n > 1;
+	if (ops->name)
+		args->kind.name = ops->name;
+	return true;
+}
+
 static struct weir_flow *operator_new(const struct weir__kind *kind,
 				      struct weir_flow *const *up, uint32_t n,
 				      const struct weir_operator_ops *ops,
 				      void *context, bool valid)
 {
-	struct arguments args = {.kind = *kind, .context = context};
+	struct weir__operator_args args;
 	struct weir_flow *flow;
 
-	valid = valid && ops && ops->state_size <= STATE_MAX &&
-		(n == 0 || !ops->ahead || ops->on_push);
-	if (valid) {
-		args.ops = *ops;
-		args.kind.state_size += ops->state_size +
-					(n ? n : 1) * sizeof(struct input);
-		args.kind.needs_island = ops->ahead;
-		args.kind.build = ops->ahead ? build_ahead : NULL;
-		args.kind.any_input = n > 1;
-	}
-	if (valid && ops->name)
-		args.kind.name = ops->name;
+	valid = weir__operator_args_init(&args, kind, n, 0, ops, context) &&
+		valid;
+	args.kind.needs_island = args.ops.ahead;
+	args.kind.build = args.ops.ahead ? build_ahead : NULL;
 	flow = weir__flow_new(kind, up, n, &args, sizeof(args), valid);
 	if (weir__flow_check(flow, NULL, NULL) == 0)
-		flow->kind = &((struct arguments *)(void *)flow->args)->kind;
+		flow->kind = &((struct weir__operator_args *)(void *)flow->args)
+				      ->kind;
 	return flow;
 }
 
@@ -544,6 +545,8 @@ int weir_operator_push(struct weir_operator *self, void *item)
 {
 	if (!self)
 		return -EINVAL;
+	if (WEIR_UNLIKELY(self->outlets != NULL))
+		return weir__operator_args(op_of(self))->with->push(self, item);
 	if (self->ending)
 		return -EPIPE;
 	if (!self->wanted)
@@ -562,7 +565,8 @@ int weir_operator_push(struct weir_operator *self, void *item)
 
 bool weir_operator_wanted(const struct weir_operator *self)
 {
-	return self->wanted && !self->ending;
+	return self->wanted && !self->ending &&
+	       (!self->outlets || self->outlets->wanted);
 }
 
 /* Of the input, which has not ended; or NULL. */
@@ -607,7 +611,8 @@ int weir_operator_cancel_input(struct weir_operator *self, size_t input)
 		return -EINVAL;
 	if (self->ending || self->inputs[input].told)
 		return -EALREADY;
-	self->inputs[input] = (struct input){.looked = true, .told = true};
+	self->inputs[input] =
+		(struct weir__operator_input){.looked = true, .told = true};
 	weir__op_cancel(op_of(self)->up[input]);
 	return 0;
 }
@@ -695,7 +700,5 @@ void *weir_operator_state(struct weir_operator *self)
 
 void *weir_operator_context(const struct weir_operator *self)
 {
-	const struct weir__op *op = op_of(self);
-
-	return ((const struct arguments *)weir__op_args(op))->context;
+	return weir__operator_args(op_of(self))->context;
 }

@@ -4,7 +4,10 @@
 
 #include <assert.h>
 
+#include <ck_pr.h>
+
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/random.h"
 #include "base/refcount.h"
 #include "flow/engine/blueprint.h"
@@ -56,6 +59,48 @@ static void outlet_free(struct weir_flow *flow)
 	assert(args_of(outlet->fan)->outlets[outlet->index] == flow);
 	args_of(outlet->fan)->outlets[outlet->index] = NULL;
 	fan_unref(outlet->fan);
+}
+
+/* --- The end of its island --------------------------------------------------- */
+
+void weir__fan_over(struct weir__island *island, struct weir_error *error)
+{
+	struct weir__fan_out *fan = weir__fan_of(island);
+	size_t i;
+
+	/*
+	 * Set before any outlet is told of the error. No order is needed: an
+	 * operator that looks at the bit after it was told has been told over a
+	 * link, which orders it.
+	 */
+	if (error && fan->bit)
+		ck_pr_or_32(&island->run->failed, fan->bit);
+	for (i = 0; error && i < fan->args->n; i++)
+		if (!fan->outlets[i].gone)
+			(void)weir_out_end(&fan->outlets[i].out, error);
+}
+
+bool weir__fan_cancelled(struct weir__island *island, struct weir_out *out)
+{
+	struct weir__fan_out *fan = weir__fan_of(island);
+	struct weir__outlet *outlet =
+		weir_container_of(out, struct weir__outlet, out);
+
+	/* each is cancelled once */
+	assert(!outlet->gone && fan->n_alive > 0);
+	outlet->gone = true;
+	fan->n_alive--;
+	/* the island may have waited for this outlet only */
+	weir_actor_signal(&island->actor);
+	return fan->n_alive == 0 || fan->args->options.eager;
+}
+
+void weir__fan_end_free(struct weir__island *island)
+{
+	struct weir__fan_out *fan = weir__fan_of(island);
+
+	if (fan)
+		weir__free(island->run->allocator, fan, fan->size);
 }
 
 /* --- Claiming ------------------------------------------------------------- */
@@ -151,6 +196,17 @@ static void draw_order(struct weir__fan_out *fan)
 	}
 }
 
+/* The items of an outlet. */
+static const struct weir_items *items_of(const struct weir__fan_args *args,
+					 size_t i,
+					 const struct weir_items *dealt)
+{
+	const struct weir_items *items =
+		args->own ? weir__flow_items(args->outlets[i]) : dealt;
+
+	return items == &weir__items_any ? NULL : items;
+}
+
 static int init_ports(struct weir__island *island, struct weir__fan_out *fan,
 		      const struct weir_items *items)
 {
@@ -162,10 +218,22 @@ static int init_ports(struct weir__island *island, struct weir__fan_out *fan,
 		rc = weir_any_init(&fan->any, &island->actor);
 	for (i = 0; i < fan->args->n && rc == 0; i++) {
 		out = &fan->outlets[i].out;
-		rc = weir_out_init(out, &island->actor, items);
+		rc = weir_out_init(out, &island->actor,
+				   items_of(fan->args, i, items));
 		if (rc == 0 && fan->args->any)
 			rc = weir_any_add(&fan->any, &out->port);
 	}
+	return rc;
+}
+
+/* Tokens or room: the out-ports join the in-ports' group. */
+static int join_ports(struct weir__island *island, struct weir__fan_out *fan)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < fan->args->n && rc == 0; i++)
+		rc = weir_any_add(&island->any, &fan->outlets[i].out.port);
 	return rc;
 }
 
@@ -174,7 +242,7 @@ static int make_ports(struct weir__island *island, const struct weir_flow *flow,
 		      struct weir__op *root)
 {
 	const struct weir__fan_args *args = args_of(flow);
-	const struct weir_items *items = root->items;
+	const struct weir_items *items;
 	struct weir__fan_out *fan;
 	size_t size = sizeof(*fan) + args->n * sizeof(*fan->outlets);
 	int rc;
@@ -182,6 +250,9 @@ static int make_ports(struct weir__island *island, const struct weir_flow *flow,
 	/* from here on the root is closed when the island stops, also after a
 	 * failure */
 	island->root = root;
+	if (args->own)
+		root->items = items_of(args, 0, NULL);
+	items = root->items;
 	if (args->shares && args->n > 1 && items && items->drop &&
 	    !items->share)
 		return -ENOTSUP;
@@ -198,11 +269,14 @@ static int make_ports(struct weir__island *island, const struct weir_flow *flow,
 	fan->waits_for_all = args->options.wait_for_all;
 	draw_order(fan);
 	island->end_state = fan;
-	island->has_out = true;
+	island->has_out = !args->own;
+	island->any_out = args->own;
 	if (args->keeps)
 		island->passes_through = false;
 	rc = init_ports(island, fan, items);
-	return rc < 0 ? rc : weir__island_ready(island, root);
+	if (rc == 0)
+		rc = weir__island_ready(island, root);
+	return rc == 0 && args->own ? join_ports(island, fan) : rc;
 }
 
 static struct weir__island *make(const struct weir__build *build,
@@ -251,7 +325,7 @@ static struct weir__op *outlet_build(struct weir__build *build,
 	build->ahead = (uint32_t)options->queue;
 	build->held = options->wait_for_all;
 	build->fans = weir__fan_of(island)->bit | weir__fan_of(island)->fans;
-	return weir__build_inlet(build, flow, out, island->root->items,
+	return weir__build_inlet(build, flow, out, WEIR__OWN(out)->items,
 				 options->capacity);
 }
 
@@ -268,11 +342,32 @@ static const struct weir__kind outlet_kind = {
 	.needs_island = true,
 };
 
+static const struct weir_flow *own_maker(const struct weir_flow *flow)
+{
+	return outlet_of(flow)->fan;
+}
+
+/* Of an operator of the user's: what an outlet emits is said of the outlet. */
+static const struct weir__kind own_outlet_kind = {
+	.name = "outlet",
+	.free = outlet_free,
+	.lacking = outlet_lacking,
+	.above = outlet_above,
+	.maker = own_maker,
+	.claim = outlet_claim,
+	.unclaim = outlet_unclaim,
+	.build = outlet_build,
+	.makes = true,
+	.remakes = true,
+	.boundary = true,
+	.needs_island = true,
+};
+
 struct weir_flow *weir__fan_above(const struct weir_flow *flow, bool **seen)
 {
 	struct weir_flow *fan;
 
-	if (flow->kind != &outlet_kind)
+	if (flow->kind != &outlet_kind && flow->kind != &own_outlet_kind)
 		return NULL;
 	fan = outlet_of(flow)->fan;
 	*seen = &args_of(fan)->seen;
@@ -281,12 +376,37 @@ struct weir_flow *weir__fan_above(const struct weir_flow *flow, bool **seen)
 
 /* --- Composing ------------------------------------------------------------ */
 
+bool weir__fan_take_options(struct weir__fan_args *args,
+			    const struct weir_flow_fan_options *options)
+{
+	static const struct weir_flow_fan_options zero;
+	size_t capacity;
+
+	if (options)
+		args->options = *options;
+	else
+		options = &zero;
+	if (args->options.capacity == 0)
+		args->options.capacity = WEIR_FLOW_BATCH;
+	capacity = args->options.capacity;
+	/* of a broadcast, a partition, a balance */
+	return capacity <= WEIR_CAPACITY_MAX &&
+	       (capacity & (capacity - 1)) == 0 &&
+	       options->queue <= WEIR_CAPACITY_MAX - capacity &&
+	       (!options->select || args->shares) &&
+	       (!options->queue || args->keeps) &&
+	       (!options->wait_for_all || args->any) &&
+	       (!options->shuffle || args->any) &&
+	       weir__reserved_zero(options->reserved);
+}
+
 /* An outlet, or NULL. */
 static struct weir_flow *outlet_new(struct weir_flow *fan, size_t index)
 {
 	struct outlet outlet = {fan, index};
-	struct weir_flow *flow =
-		weir__flow_source(&outlet_kind, &outlet, sizeof(outlet), true);
+	struct weir_flow *flow = weir__flow_source(
+		args_of(fan)->own ? &own_outlet_kind : &outlet_kind, &outlet,
+		sizeof(outlet), true);
 
 	if (weir__flow_check(flow, NULL, NULL) < 0)
 		return NULL;
@@ -319,9 +439,9 @@ static int make_outlets(struct weir_flow *fan, size_t n,
 	return rc;
 }
 
-int weir__fan_new(const struct weir__kind *kind, struct weir_flow *flow,
-		  size_t n, struct weir_flow **outlets,
-		  const struct weir__fan_args *args, bool valid)
+int weir__fan_new(const struct weir__kind *kind, struct weir_flow *const *up,
+		  uint32_t n_up, const struct weir__fan_args *args, size_t size,
+		  size_t n, struct weir_flow **outlets, bool valid)
 {
 	const char *origin = kind->name, *message = "no memory";
 	struct weir_flow *fan;
@@ -330,8 +450,7 @@ int weir__fan_new(const struct weir__kind *kind, struct weir_flow *flow,
 
 	valid = valid && n > 0 &&
 		n <= SIZE_MAX / sizeof(struct weir__outlet) / 2;
-	fan = weir__flow_upon(kind, flow, args, sizeof(*args),
-			      valid && outlets);
+	fan = weir__flow_new(kind, up, n_up, args, size, valid && outlets);
 	fan = weir__flow_wrong_power(fan, kind, "capacity",
 				     args->options.capacity);
 	rc = weir__flow_check(fan, &origin, &message);

@@ -7,16 +7,18 @@
  * A run makes one island of the fan, and finds it by its key. The root of the
  * island is an operator that is never pulled: the end of the island pulls the
  * operator above the root, and deals the items to the out-ports, one for each
- * outlet. Errors of dealing are errors of the root.
+ * outlet. Errors of dealing are errors of the root. An operator of the user's
+ * with outlets is such a root, and is pulled: it deals its items itself.
  */
 #ifndef WEIR_FLOW_SHARED_FAN_H
 #define WEIR_FLOW_SHARED_FAN_H
 
 #include <weir/flow_fan.h>
 
+#include "actor/port.h"
 #include "flow/engine/island.h"
 
-/* The arguments of a fan. */
+/* What the arguments of a fan begin with. */
 struct weir__fan_args {
 	const struct weir__end *end;
 	struct weir_flow_fan_options options;
@@ -27,6 +29,8 @@ struct weir__fan_args {
 	bool any;    /* waits for room in any outlet, not in all */
 	bool keeps;  /* may have items and wait for room in one outlet */
 	bool stays;  /* runs where the one operator upon its outlets does */
+	bool own;    /* the root deals; each outlet has items of its own, and
+		      * the island waits for tokens or room */
 	size_t n;
 	struct weir_flow **outlets; /* NULL where one was freed */
 	uint32_t refs;		    /* atomic: the outlets */
@@ -51,7 +55,7 @@ struct weir__fan_out {
 	struct weir_any any;
 	bool any_ignored;
 	bool waits_for_all; /* balance: some outlets have not asked yet */
-	bool more;	    /* partition: it could go on at once */
+	bool more;	    /* partition, own: it could go on at once */
 	size_t from, n;	    /* partition: items kept; for the first of them */
 	size_t chosen;	    /* this outlet was chosen, or NONE */
 	void *kept[WEIR_FLOW_BATCH];
@@ -67,12 +71,36 @@ static inline struct weir__fan_out *weir__fan_of(
 }
 
 /*
- * Makes a fan of `kind` upon `flow`, and its outlets; in `args` the fields for
- * the outlets are not set. Results as of the public functions.
+ * The room of an outlet. If its port takes no part in firing, the slice does
+ * not look for room, so this does.
  */
-int weir__fan_new(const struct weir__kind *kind, struct weir_flow *flow,
-		  size_t n, struct weir_flow **outlets,
-		  const struct weir__fan_args *args, bool valid);
+static inline size_t weir__outlet_room(struct weir__outlet *outlet)
+{
+	if (outlet->gone)
+		return 0;
+	if (weir_out_room(&outlet->out) == 0)
+		(void)weir__port_turns(&outlet->out.port);
+	return weir_out_room(&outlet->out);
+}
+
+/* The functions of that name of an island's end. */
+void weir__fan_over(struct weir__island *island, struct weir_error *error);
+bool weir__fan_cancelled(struct weir__island *island, struct weir_out *out);
+void weir__fan_end_free(struct weir__island *island);
+
+/* Takes the options with the defaults put in. False: they are bad for a fan
+ * with such arguments. */
+bool weir__fan_take_options(struct weir__fan_args *args,
+			    const struct weir_flow_fan_options *options);
+
+/*
+ * Makes a fan of `kind` upon `n_up` flows, and its `n` outlets; in `args`, of
+ * `size` bytes, the fields for the outlets are not set. Results as of the
+ * public functions.
+ */
+int weir__fan_new(const struct weir__kind *kind, struct weir_flow *const *up,
+		  uint32_t n_up, const struct weir__fan_args *args, size_t size,
+		  size_t n, struct weir_flow **outlets, bool valid);
 
 /* The fan of an outlet, and its `seen`; NULL for any other flow. */
 struct weir_flow *weir__fan_above(const struct weir_flow *flow, bool **seen);
