@@ -151,6 +151,38 @@ WEIR_API struct weir_flow *weir_flow_supervise(
 	void *context);
 
 /*
+ * Delays the errors of the parts of the last operator, as RxJava's
+ * mergeDelayError and its like: a part that fails has ended, the others go on,
+ * and the stream fails where it would complete, behind all items, with the
+ * first error that has come.
+ *
+ * 1. Parts are the flows that the operator takes from, and the flows that its
+ *    `make` makes. The operator's contract says what the end of one does.
+ * 2. A failure of `make` on an item (see weir_flow_supervise()) ends upstream;
+ *    the flows that were made go on.
+ * 3. What else fails in the operator itself ends the stream at once, with that
+ *    error: another function, no memory, a made flow that cannot run there.
+ * 4. A cancel from downstream is not delayed, nor is weir_flow_run_stop(). The
+ *    errors that have come are lost then.
+ *
+ * `failed`, which may be NULL, is told of each of these errors when it comes;
+ * of one that comes in two parts, as that of a fan, twice. It gets the error
+ * borrowed; the actor concerned calls it.
+ *
+ * Can be said of weir_flow_merge(), _merge_preferred(), _merge_prioritized(),
+ * _merge_sorted(), _interleave(), _zip(), _zip_all(), _concat(), _prepend(),
+ * _all(), _combine_latest(), _with_latest_from(), _flat_map(),
+ * _flat_map_ordered(), _switch_map(), _group_by(), _split_when(),
+ * _split_after(), _window(), _window_by(); call it right behind them. Returns
+ * `flow`. For any other operator it returns a failed flow: -EINVAL, and `flow`
+ * is freed; or -EBUSY, if another operator has taken over `flow`, which then
+ * stays as it is.
+ */
+WEIR_API struct weir_flow *weir_flow_delay_errors(
+	struct weir_flow *flow,
+	void (*failed)(struct weir_error *error, void *context), void *context);
+
+/*
  * Everything upstream of this call runs as an actor of its own, joined by a
  * link that holds up to `capacity` items, a power of two. `executor` is where
  * that actor runs; NULL: on the executor of the actor downstream. In a flow

@@ -4,7 +4,9 @@
  * operator with several inputs takes over all of them, also when it fails. An
  * input that has a boundary upstream (such as weir_flow_async()) is an actor of
  * its own, with room for WEIR_FLOW_BATCH items in its link, and so runs ahead.
- * Other inputs are fused with the operator, and run when they are asked.
+ * Other inputs are fused with the operator, and run when they are asked. Where
+ * an operator fails because an input does, weir_flow_delay_errors() (flow.h)
+ * lets the others go on.
  *
  * Where an operator passes items through, all its inputs must have the same
  * weir_flow_items(): else a run fails with -EINVAL, and weir_flow_check() says

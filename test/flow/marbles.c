@@ -511,6 +511,11 @@ PICTURE(merge, weir_flow_merge(flows, 2),
 	.in = {"a@0 c@40 |@60", "b@10 d@50 e@70 |@90"},
 	.out = {"a@0 b@10 c@40 d@50 e@70 |@90"})
 
+PICTURE(merge_delayed,
+	weir_flow_delay_errors(weir_flow_merge(flows, 2), NULL, NULL),
+	.in = {"a@0 !EIO@20", "b@10 c@50 |@70"},
+	.out = {"a@0 b@10 c@50 !EIO@70"})
+
 PICTURE(merge_eager, weir_flow_merge_eager(flows, 2),
 	.in = {"a@0 c@40 |@60", "b@10 d@50 e@70 |@90"},
 	.out = {"a@0 b@10 c@40 d@50 |@60"})
@@ -712,6 +717,7 @@ int main(void)
 		cmocka_unit_test(keep_alive_is_as_drawn),
 		cmocka_unit_test(extrapolate_is_as_drawn),
 		cmocka_unit_test(merge_is_as_drawn),
+		cmocka_unit_test(merge_delayed_is_as_drawn),
 		cmocka_unit_test(merge_eager_is_as_drawn),
 		cmocka_unit_test(merge_preferred_is_as_drawn),
 		cmocka_unit_test(zip_is_as_drawn),

@@ -3,6 +3,18 @@
 
 #include "flow/random_kinds.h"
 
+/* An error waits for the other parts. */
+static bool delays(const struct step *step)
+{
+	return step->y % 3 == 0;
+}
+
+static struct weir_flow *maybe_delays(struct weir_flow *flow,
+				      const struct step *step)
+{
+	return delays(step) ? weir_flow_delay_errors(flow, NULL, NULL) : flow;
+}
+
 /* --- Beside another flow -------------------------------------------------- */
 
 struct weir_flow *other_numbers(const struct step *step)
@@ -47,6 +59,16 @@ struct weir_flow *concat_make(struct weir_flow *up, struct step *step)
 	return weir_flow_concat(flows, 2);
 }
 
+struct weir_flow *concat_delayed_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_delay_errors(concat_make(up, step), NULL, NULL);
+}
+
+void concat_delayed_expected(const struct step *step, struct stream *stream)
+{
+	add_other_numbers(step, stream, stream->n);
+}
+
 void concat_expected(const struct step *step, struct stream *stream)
 {
 	if (stream->code == 0)
@@ -71,8 +93,9 @@ struct weir_flow *merge_make(struct weir_flow *up, struct step *step)
 	struct weir_flow *flows[] = {step->y % 2 ? up : nothing,
 				     step->y % 2 ? nothing : up};
 
-	return step->x % 2 ? weir_flow_merge(flows, 2)
-			   : weir_flow_merge_preferred(flows, 2);
+	return maybe_delays(step->x % 2 ? weir_flow_merge(flows, 2)
+					: weir_flow_merge_preferred(flows, 2),
+			    step);
 }
 
 struct weir_flow *merge_eager_make(struct weir_flow *up, struct step *step)
@@ -170,14 +193,15 @@ struct weir_flow *zip_all_make(struct weir_flow *up, struct step *step)
 	struct weir_flow *flows[] = {up, other_numbers(step)};
 
 	up = weir_flow_zip_all(flows, 2, padding, zip_all_combine, step);
-	return of_items(up, step);
+	return of_items(maybe_delays(up, step), step);
 }
 
 void zip_all_expected(const struct step *step, struct stream *stream)
 {
 	struct kept kept = {0};
 	size_t n = stream->n, n_other = (size_t)step->n, i;
-	size_t most = stream->code == 0 && n < n_other ? n_other : n;
+	bool ends = stream->code == 0 || delays(step);
+	size_t most = ends && n < n_other ? n_other : n;
 	intptr_t value;
 
 	if (!has_room(stream, most - n))
@@ -345,10 +369,11 @@ struct weir_flow *interleave_make(struct weir_flow *up, struct step *step)
 {
 	struct weir_flow *flows[] = {up, other_numbers(step)};
 
-	return weir_flow_interleave(flows, 2, (size_t)step->x);
+	return maybe_delays(weir_flow_interleave(flows, 2, (size_t)step->x),
+			    step);
 }
 
-/* An error does not wait for its turn. */
+/* An error does not wait for its turn, unless it is delayed. */
 void interleave_expected(const struct step *step, struct stream *stream)
 {
 	static struct stream in, other;
@@ -358,7 +383,7 @@ void interleave_expected(const struct step *step, struct stream *stream)
 	other.n = stream->n = 0;
 	other.too_long = false;
 	add_other_numbers(step, &other, 0);
-	stream->loose = in.loose || in.cut || in.code < 0;
+	stream->loose = in.loose || in.cut || (in.code < 0 && !delays(step));
 	while (i < in.n || j < other.n) {
 		for (k = 0; k < (size_t)step->x && i < in.n; k++)
 			put_next(stream, &in, &i);
@@ -378,7 +403,8 @@ struct weir_flow *sorted_make(struct weir_flow *up, struct step *step)
 {
 	struct weir_flow *flows[] = {up, other_numbers(step)};
 
-	return weir_flow_merge_sorted(flows, 2, compare, step);
+	return maybe_delays(weir_flow_merge_sorted(flows, 2, compare, step),
+			    step);
 }
 
 /* They need not be in order. An error waits for the items before it. */
@@ -392,7 +418,7 @@ void sorted_expected(const struct step *step, struct stream *stream)
 	other.too_long = false;
 	add_other_numbers(step, &other, 0);
 	stream->loose = in.loose || in.cut;
-	while (i < in.n || (j < other.n && in.code == 0)) {
+	while (i < in.n || (j < other.n && (in.code == 0 || delays(step)))) {
 		if (j == other.n ||
 		    (i < in.n && in.values[i] <= other.values[j]))
 			put_next(stream, &in, &i);
@@ -586,7 +612,8 @@ static struct weir_flow *nest_one(void *item, void *context)
 
 struct weir_flow *flat_map_make(struct weir_flow *up, struct step *step)
 {
-	return of_items(weir_flow_flat_map(up, 1, nest_one, step), step);
+	up = weir_flow_flat_map(up, 1, nest_one, step);
+	return of_items(maybe_delays(up, step), step);
 }
 
 void flat_map_expected(const struct step *step, struct stream *stream)
@@ -598,7 +625,8 @@ void flat_map_expected(const struct step *step, struct stream *stream)
 
 	in = *stream;
 	stream->n = 0;
-	stream->loose = stream->loose || stream->cut || stream->code < 0;
+	stream->loose = stream->loose || stream->cut ||
+			(stream->code < 0 && !delays(step));
 	for (i = 0; i < in.n; i++) {
 		value = in.values[i];
 		if (step_fails(step, value) && !survives(step, stream, &kept))
@@ -612,16 +640,17 @@ void flat_map_expected(const struct step *step, struct stream *stream)
 
 struct weir_flow *ordered_make(struct weir_flow *up, struct step *step)
 {
-	return of_items(weir_flow_flat_map_ordered(up, (size_t)step->x + 1,
-						   (size_t)step->n + 1,
-						   nest_one, step),
-			step);
+	up = weir_flow_flat_map_ordered(up, (size_t)step->x + 1,
+					(size_t)step->n + 1, nest_one, step);
+	return of_items(maybe_delays(up, step), step);
 }
 
-/* A failure does not wait for the items before it. */
+/* A failure does not wait for the items before it, unless it is delayed. */
 void ordered_expected(const struct step *step, struct stream *stream)
 {
-	bool loose = stream->loose || stream->cut || has_failing(step, stream);
+	bool waits = delays(step) && step->decided != WEIR_DIRECTIVE_RESTART;
+	bool loose = stream->loose || stream->cut ||
+		     (has_failing(step, stream) && !waits);
 
 	flat_map_expected(step, stream);
 	stream->loose = loose;
@@ -629,14 +658,14 @@ void ordered_expected(const struct step *step, struct stream *stream)
 
 struct weir_flow *flat_map_many_make(struct weir_flow *up, struct step *step)
 {
-	return of_items(weir_flow_flat_map(up, (size_t)step->x + 1, nest_one,
-					   step),
-			step);
+	up = weir_flow_flat_map(up, (size_t)step->x + 1, nest_one, step);
+	return of_items(maybe_delays(up, step), step);
 }
 
 struct weir_flow *switch_map_make(struct weir_flow *up, struct step *step)
 {
-	return of_items(weir_flow_switch_map(up, nest_one, step), step);
+	up = weir_flow_switch_map(up, nest_one, step);
+	return of_items(maybe_delays(up, step), step);
 }
 
 void nested_expected(const struct step *step, struct stream *stream)

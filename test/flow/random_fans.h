@@ -18,6 +18,8 @@ void add_other_numbers(const struct step *step, struct stream *stream,
 struct weir_flow *prepend_make(struct weir_flow *up, struct step *step);
 void prepend_expected(const struct step *step, struct stream *stream);
 struct weir_flow *concat_make(struct weir_flow *up, struct step *step);
+struct weir_flow *concat_delayed_make(struct weir_flow *up, struct step *step);
+void concat_delayed_expected(const struct step *step, struct stream *stream);
 void concat_expected(const struct step *step, struct stream *stream);
 struct weir_flow *or_else_make(struct weir_flow *up, struct step *step);
 void or_else_expected(const struct step *step, struct stream *stream);

@@ -665,6 +665,8 @@ const struct row random_operators[] = {
 	{"timeouts", 1, false, SAME, timeouts_make, loose_expected},
 	{"prepend", 2, false, SAME, prepend_make, prepend_expected},
 	{"concat", 2, false, SAME, concat_make, concat_expected},
+	{"concat that delays errors", 2, false, SAME, concat_delayed_make,
+	 concat_delayed_expected},
 	{"or_else", 2, false, SAME, or_else_make, or_else_expected},
 	{"merge", 1, false, SAME, merge_make, same_expected},
 	{"merge_eager", 1, false, SAME, merge_eager_make, merge_eager_expected},

@@ -595,6 +595,50 @@ struct weir_flow *upon_switch_map(struct weir_flow *flow,
 	return weir_flow_items(flow, items);
 }
 
+/* --- Errors that are delayed ---------------------------------------------- */
+
+static struct weir_flow *delayed(struct weir_flow *flow)
+{
+	return weir_flow_delay_errors(flow, NULL, NULL);
+}
+
+struct weir_flow *upon_delays(struct weir_flow *flow,
+			      const struct weir_items *items)
+{
+	struct weir_flow *both[] = {flow, no_items(items)};
+
+	flow = delayed(weir_flow_merge(both, 2));
+	flow = delayed(weir_flow_prepend(flow, no_items(items)));
+	return delayed(upon_flat_map(flow, items));
+}
+
+/* With an error behind its item. */
+static struct weir_flow *nest_and_fail(void *item, void *context)
+{
+	const struct weir_items *items = context;
+	struct weir_flow *both[] = {nest_one(item, context), NULL};
+
+	if (!both[0])
+		return NULL;
+	both[1] = weir_flow_items(weir_flow_fail(-EPROTO, "nested"), items);
+	return weir_flow_concat(both, 2);
+}
+
+/* It has all items, whatever fails. */
+struct weir_flow *upon_delays_of_failures(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	struct weir_flow *both[] = {
+		weir_flow_items(weir_flow_fail(-EPROTO, "beside"), items),
+		NULL,
+	};
+
+	flow = weir_flow_flat_map(flow, 2, nest_and_fail, (void *)items);
+	both[1] = delayed(weir_flow_items(flow, items));
+	return weir_flow_complete_on_error(delayed(weir_flow_concat(both, 2)),
+					   NULL, NULL);
+}
+
 /* --- Bytes ---------------------------------------------------------------- */
 
 /* A frame of the item's number. A '?' in front becomes its length. */

@@ -109,6 +109,10 @@ struct weir_flow *upon_ordered_of_several(struct weir_flow *flow,
 					  const struct weir_items *items);
 struct weir_flow *upon_switch_map(struct weir_flow *flow,
 				  const struct weir_items *items);
+struct weir_flow *upon_delays(struct weir_flow *flow,
+			      const struct weir_items *items);
+struct weir_flow *upon_delays_of_failures(struct weir_flow *flow,
+					  const struct weir_items *items);
 
 /* --- Bytes ---------------------------------------------------------------- */
 

@@ -89,7 +89,8 @@ def pictures(source):
         for field in fields:
             key, what = re.match(r"\.(\w+)\s*=\s*(.*)", field, re.S).groups()
             picture[key] = value(what)
-        picture["operator"] = re.match(r"weir_flow_(\w+)", call)[1]
+        picture["operator"] = re.match(
+            r"(?:weir_flow_delay_errors\()?weir_flow_(\w+)", call)[1]
         found[name] = picture
     return found
 

@@ -392,6 +392,18 @@ struct weir_flow *weir_flow_same_items(struct weir_flow *flow)
 	return flow;
 }
 
+/* A setting cannot be made for the flow, which is freed unless another has
+ * taken it over. */
+static struct weir_flow *unset(struct weir_flow *flow, const char *setting,
+			       const char *why)
+{
+	if (flow->taken)
+		return weir__flow_failed(-EBUSY, setting,
+					 "a flow that is used twice");
+	weir_flow_free(flow);
+	return weir__flow_failed(-EINVAL, setting, why);
+}
+
 struct weir_flow *weir_flow_supervise(
 	struct weir_flow *flow,
 	enum weir_directive (*decide)(struct weir_error *error, void *context),
@@ -399,14 +411,28 @@ struct weir_flow *weir_flow_supervise(
 {
 	if (!can_set(flow))
 		return no_flow(flow, "supervise");
-	if (!decide && flow->taken)
-		return weir__flow_failed(-EBUSY, "supervise",
-					 "a flow that is used twice");
-	if (!decide) {
-		weir_flow_free(flow);
-		return weir__flow_failed(-EINVAL, "supervise", "no function");
-	}
+	if (!decide)
+		return unset(flow, "supervise", "no function");
 	flow->decide = decide;
 	flow->decide_context = context;
+	return flow;
+}
+
+struct weir_flow *weir_flow_delay_errors(
+	struct weir_flow *flow,
+	void (*failed)(struct weir_error *error, void *context), void *context)
+{
+	char why[80];
+
+	if (!can_set(flow))
+		return no_flow(flow, "delay_errors");
+	if (!flow->kind->delays) {
+		(void)snprintf(why, sizeof(why), "%s has no errors to delay",
+			       flow->kind->name);
+		return unset(flow, "delay_errors", why);
+	}
+	flow->delays_errors = true;
+	flow->failed = failed;
+	flow->failed_context = context;
 	return flow;
 }

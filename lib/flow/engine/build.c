@@ -36,8 +36,9 @@ static struct weir__op *allocate(struct weir__build *build,
 {
 	size_t at = (kind->state_size + sizeof(void *) - 1) / sizeof(void *) *
 		    sizeof(void *);
-	size_t size = sizeof(struct weir__op) + at +
-		      flow->n_up * sizeof(void *);
+	/* behind the operators above is the first error that is delayed */
+	size_t n = (size_t)flow->n_up + flow->delays_errors;
+	size_t size = sizeof(struct weir__op) + at + n * sizeof(void *);
 	struct weir__op *op = weir__alloc(build->tree->allocator, size);
 
 	if (!op)
@@ -150,9 +151,13 @@ static bool has_inlet(const struct weir__op *op)
 /* The operators above `op` are built and open: opens it. */
 static struct weir__op *open_op(struct weir__build *build, struct weir__op *op)
 {
+	uint32_t i;
 	int rc = 0;
 
 	assert(!op->open && !op->ended);
+	op->delays = op->flow->delays_errors;
+	for (i = 0; op->delays && i < op->n_up; i++)
+		op->up[i]->whole = op;
 	if (op->kind->holds || op->n_up > 1)
 		build->island->passes_through = false;
 	if (op->kind->nests)

@@ -123,6 +123,7 @@ struct weir__kind {
 	bool passes; /* what is said of its items is said of the flow above */
 	bool any_input; /* several above: takes from any that has items */
 	bool ready;	/* its items are at hand: no call of it may block */
+	bool delays;	/* weir_flow_delay_errors() is for it */
 };
 
 /*
@@ -137,7 +138,10 @@ struct weir_flow {
 	const struct weir_items *items;
 	enum weir_directive (*decide)(struct weir_error *error, void *context);
 	void *decide_context;
+	void (*failed)(struct weir_error *error, void *context);
+	void *failed_context;
 	size_t size;
+	bool delays_errors;	 /* weir_flow_delay_errors() was called */
 	bool has_items;		 /* weir_flow_items() was called */
 	bool same_items;	 /* weir_flow_same_items() was called */
 	bool taken;		 /* another flow has taken it over */

@@ -121,14 +121,36 @@ static void close_op(struct weir__op *op)
 		op->kind->close(op);
 }
 
+/* Of an operator that delays errors: the first, behind the operators above. */
+static struct weir_error **first_of(const struct weir__op *op)
+{
+	return (struct weir_error **)(void *)(op->up + op->flow->n_up);
+}
+
+static void set_first(struct weir__op *op, struct weir_error *error)
+{
+	weir_error_unref(*first_of(op));
+	*first_of(op) = weir_error_ref(error);
+}
+
+/* The operator delays errors, and this one has come. */
+static void delay(struct weir__op *op, struct weir_error *error)
+{
+	const struct weir_flow *flow = op->flow;
+
+	assert(op->delays && !op->ended);
+	if (!*first_of(op))
+		set_first(op, error);
+	if (flow->failed)
+		flow->failed(error, flow->failed_context);
+}
+
 /* Recursion is bounded: see struct weir_flow.
  * NOLINTBEGIN(misc-no-recursion) */
-void weir__op_end(struct weir__op *op, struct weir_error *error)
+static void end(struct weir__op *op, struct weir_error *error)
 {
 	uint32_t i;
 
-	if (op->ended)
-		return;
 	/* the error is set together with `ended` */
 	assert(!op->error);
 	op->ended = true;
@@ -136,11 +158,31 @@ void weir__op_end(struct weir__op *op, struct weir_error *error)
 	for (i = 0; i < op->n_up; i++)
 		weir__op_cancel(op->up[i]);
 	close_op(op);
+	/* now: a tree may outlive the flow that it was built of */
+	if (op->delays)
+		set_first(op, NULL);
+	if (!op->error || !op->whole || op->whole->ended)
+		return;
+	delay(op->whole, op->error);
+	weir_error_unref(op->error);
+	op->error = NULL;
+}
+
+void weir__op_end(struct weir__op *op, struct weir_error *error)
+{
+	if (op->ended)
+		return;
+	if (op->delays && error)
+		delay(op, error);
+	else if (op->delays)
+		error = *first_of(op);
+	end(op, error);
 }
 
 void weir__op_cancel(struct weir__op *op)
 {
-	weir__op_end(op, NULL);
+	if (!op->ended)
+		end(op, NULL);
 }
 /* NOLINTEND(misc-no-recursion) */
 
@@ -199,7 +241,10 @@ static int restart(struct weir__op *op)
 	return rc;
 }
 
-bool weir__op_survives(struct weir__op *op, int code)
+/* As weir__op_survives(); `stop` is called where the operator does not. */
+static bool survives(struct weir__op *op, int code,
+		     void (*stop)(struct weir__op *op,
+				  struct weir_error *error))
 {
 	struct weir_error *error =
 		weir__op_error_code(op, code, "a function failed");
@@ -217,9 +262,30 @@ bool weir__op_survives(struct weir__op *op, int code)
 		weir__op_fail_code(op, rc, "could not begin again");
 	else if (directive != WEIR_DIRECTIVE_RESUME &&
 		 directive != WEIR_DIRECTIVE_RESTART)
-		weir__op_end(op, error);
+		stop(op, error);
 	weir_error_unref(error);
 	return !op->ended;
+}
+
+bool weir__op_survives(struct weir__op *op, int code)
+{
+	return survives(op, code, weir__op_end);
+}
+
+/* The operator makes no more parts, because of `error`. */
+static void make_no_more(struct weir__op *op, struct weir_error *error)
+{
+	if (!op->delays) {
+		weir__op_end(op, error);
+		return;
+	}
+	delay(op, error);
+	weir__op_cancel(op->up[0]);
+}
+
+void weir__op_unmade(struct weir__op *op, int code)
+{
+	(void)survives(op, code, make_no_more);
 }
 
 void weir__op_drop(const struct weir__op *op, void *const *items, size_t n)

@@ -30,8 +30,13 @@ struct weir__op {
 	uint32_t credit; /* as in struct weir__build */
 	bool open;
 	bool ended;
+	bool delays; /* errors of its parts: the operators above, and those of
+		      * nested flows */
 	uint32_t n_up;
 	struct weir__op **up;
+	/* The operator that it is a part of, if that delays errors: it gets
+	 * this one's error, which has ended well then. */
+	struct weir__op *whole;
 	_Alignas(max_align_t) char state[];
 };
 
@@ -80,8 +85,11 @@ static inline size_t weir__at_most(uint64_t n, size_t most)
 	return n < most ? (size_t)n : most;
 }
 
-/* Ends the operator well, or with `error` (borrowed); cancels the operators
- * above, and closes it. */
+/*
+ * Ends the operator well, or with `error` (borrowed); cancels the operators
+ * above, and closes it. Where it delays errors and has had some, it does not end
+ * well, but with the first.
+ */
 void weir__op_end(struct weir__op *op, struct weir_error *error);
 /*
  * An error that begins at this operator; `message` as for weir_error_new().
@@ -114,6 +122,10 @@ static inline bool weir__op_follow(struct weir__op *op)
  * has failed.
  */
 bool weir__op_survives(struct weir__op *op, int code);
+/* The same for a function that makes a nested flow of the item. If that fails
+ * an operator that delays errors, upstream is cancelled, and the rest goes
+ * on. */
+void weir__op_unmade(struct weir__op *op, int code);
 
 /* Drops items that came out of `op`. */
 void weir__op_drop(const struct weir__op *op, void *const *items, size_t n);

@@ -157,6 +157,7 @@ static const struct weir__kind flat_map_kind = {
 	.holds = true,
 	.makes = true,
 	.nests = true,
+	.delays = true,
 };
 
 struct weir_flow *weir_flow_flat_map(struct weir_flow *flow, size_t breadth,
@@ -235,6 +236,7 @@ static const struct weir__kind switch_map_kind = {
 	.holds = true,
 	.makes = true,
 	.nests = true,
+	.delays = true,
 };
 
 struct weir_flow *weir_flow_switch_map(struct weir_flow *flow,

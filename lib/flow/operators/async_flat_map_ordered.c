@@ -234,6 +234,7 @@ static const struct weir__kind ordered_kind = {
 	.holds = true,
 	.makes = true,
 	.nests = true,
+	.delays = true,
 };
 
 struct weir_flow *weir_flow_flat_map_ordered(

@@ -170,6 +170,7 @@ static const struct weir__kind latest_kind = {
 	.makes = true,
 	.remakes = true,
 	.any_input = true,
+	.delays = true,
 };
 
 struct weir_flow *weir_flow_combine_latest(
@@ -274,6 +275,7 @@ static const struct weir__kind with_kind = {
 	.makes = true,
 	.remakes = true,
 	.any_input = true,
+	.delays = true,
 };
 
 struct weir_flow *weir_flow_with_latest_from(

@@ -36,6 +36,7 @@ static const struct weir__kind concat_kind = {
 	.name = "concat",
 	.state_size = sizeof(uint32_t),
 	.pull = concat_pull,
+	.delays = true,
 };
 
 struct weir_flow *weir_flow_concat(struct weir_flow *const *flows, size_t n)
@@ -47,6 +48,7 @@ static const struct weir__kind prepend_kind = {
 	.name = "prepend",
 	.state_size = sizeof(uint32_t),
 	.pull = concat_pull,
+	.delays = true,
 };
 
 struct weir_flow *weir_flow_prepend(struct weir_flow *flow,

@@ -74,6 +74,7 @@ static const struct weir__kind merge_kind = {
 	.state_size = sizeof(struct merge),
 	.pull = merge_pull,
 	.any_input = true,
+	.delays = true,
 };
 
 struct weir_flow *weir_flow_merge(struct weir_flow *const *flows, size_t n)
@@ -117,6 +118,7 @@ static const struct weir__kind preferred_kind = {
 	.state_size = sizeof(struct merge),
 	.pull = preferred_pull,
 	.any_input = true,
+	.delays = true,
 };
 
 struct weir_flow *weir_flow_merge_preferred(struct weir_flow *const *flows,
@@ -192,6 +194,7 @@ static const struct weir__kind interleave_kind = {
 	.name = "interleave",
 	.state_size = sizeof(struct turns),
 	.pull = turns_pull,
+	.delays = true,
 };
 
 struct weir_flow *weir_flow_interleave(struct weir_flow *const *flows, size_t n,
@@ -211,6 +214,7 @@ static const struct weir__kind prioritized_kind = {
 	.state_size = sizeof(struct turns),
 	.pull = turns_pull,
 	.any_input = true,
+	.delays = true,
 };
 
 struct weir_flow *weir_flow_merge_prioritized(struct weir_flow *const *flows,
@@ -283,6 +287,7 @@ static const struct weir__kind all_kind = {
 	.items = weir__gives_any,
 	.pull = all_pull,
 	.any_input = true,
+	.delays = true,
 };
 
 struct weir_flow *weir_flow_all(struct weir_flow *const *flows, size_t n)

@@ -114,6 +114,7 @@ static const struct weir__kind sorted_kind = {
 	.open = sorted_open,
 	.close = sorted_close,
 	.holds = true,
+	.delays = true,
 };
 
 struct weir_flow *weir_flow_merge_sorted(

@@ -157,6 +157,7 @@ static const struct weir__kind zip_kind = {
 	.holds = true,
 	.makes = true,
 	.remakes = true,
+	.delays = true,
 };
 
 static const struct weir__kind zip_all_kind = {
@@ -169,6 +170,7 @@ static const struct weir__kind zip_all_kind = {
 	.holds = true,
 	.makes = true,
 	.remakes = true,
+	.delays = true,
 };
 
 struct weir_flow *weir_flow_zip(struct weir_flow *const *flows, size_t n,

@@ -503,6 +503,7 @@ static const struct weir__kind group_by_kind = {
 	.close = group_by_close,
 	.holds = true,
 	.nests = true,
+	.delays = true,
 };
 
 /* False: they are not valid. */

@@ -91,6 +91,8 @@ struct weir_error *weir__nest_open(struct weir__nest *nest, struct weir__op *op,
 		   weir__flow_items(flow) != &weir__items_any) {
 		error = of_other_items(op, flow);
 		*unfit = true;
+	} else if (op->delays) {
+		nest->op->whole = op;
 	}
 	if (error)
 		weir__nest_close(nest);
@@ -105,7 +107,7 @@ bool weir__nest_open_for_item(struct weir__nest *nest, struct weir__op *op,
 
 	if (code < 0) {
 		weir_flow_free(flow);
-		(void)weir__op_survives(op, code);
+		weir__op_unmade(op, code);
 		return false;
 	}
 	error = weir__nest_open(nest, op, flow, NULL);

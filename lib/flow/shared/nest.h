@@ -23,7 +23,7 @@ WEIR_MUST_CHECK struct weir_error *weir__nest_open(struct weir__nest *nest,
 						   bool *unfit);
 /*
  * As weir__nest_open(), for a flow that was made for an item: a failed flow is
- * the failure of that item, see weir__op_survives(), and any other error ends
+ * the failure of that item, see weir__op_unmade(), and any other error ends
  * `op`. False: there is no nested flow.
  */
 bool weir__nest_open_for_item(struct weir__nest *nest, struct weir__op *op,
