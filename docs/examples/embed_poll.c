@@ -82,7 +82,7 @@ static inline int receive(struct weir_actor *actor)
 	n = recv(self->socket, bytes, sizeof(bytes), MSG_DONTWAIT);
 	if (n == 0)
 		return weir_actor_end(actor);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	if (n < 0 && errno == EAGAIN)
 		return weir_fd_again(&self->readable);
 	if (n < 0)
 		return -errno;

@@ -24,6 +24,7 @@ extern "C" {
 #endif
 
 struct weir_actor;
+struct weir_fd;
 struct weir_in;
 struct weir_lifecycle;
 struct weir_out;
@@ -60,6 +61,16 @@ struct weir_actor_ops {
 	 * was its last out-port.
 	 */
 	int (*cancelled)(struct weir_actor *actor, struct weir_out *out);
+	/*
+	 * The other end of the descriptor of an fd port has gone, or half of
+	 * it, or there is an error: `events` is what is known, of POLLERR,
+	 * POLLHUP, POLLRDHUP (it sends no more; bytes may be left to read),
+	 * POLLIN and POLLOUT. Also while other ports hold the actor back, and
+	 * again when one of the first three is new. NULL: the actor learns of
+	 * it when it reads or writes.
+	 */
+	int (*hung_up)(struct weir_actor *actor, struct weir_fd *fd,
+		       short events);
 	/* After one or several calls of weir_actor_signal(). */
 	int (*signalled)(struct weir_actor *actor);
 	/*

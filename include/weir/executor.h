@@ -60,12 +60,23 @@ struct weir_timer {
 	} WEIR_PRIVATE;
 };
 
-/* A file descriptor to be watched, once per arming. As weir_timer. */
+/*
+ * A file descriptor to be watched. As weir_timer: once per arming, when one of
+ * `events` is there, as poll(2) would say.
+ *
+ * With `edges` it stays armed until it is cancelled, and fires whenever
+ * something has come since it fired last, as with EPOLLET: so the user reads or
+ * writes until EAGAIN. It fires once for what is there when it is armed, and
+ * for POLLERR, POLLHUP and POLLRDHUP whether they were asked for or not. A
+ * cancel that returns false has met a `fire`: one with events 0 follows, which
+ * is the last, and until then the memory is not the user's.
+ */
 struct weir_watch {
 	/* `events` are those of poll(2): readiness, errors, hang-up. */
 	void (*fire)(struct weir_watch *watch, short events);
 	int fd;
 	short events; /* POLLIN, POLLOUT, ... */
+	bool edges;
 	struct {
 		uint32_t slot;
 		uint32_t generation;
@@ -94,7 +105,10 @@ struct weir_executor_ops {
 	/* True: it was armed and will not fire. False: it fires or has. */
 	bool (*timer_cancel)(struct weir_executor *executor,
 			     struct weir_timer *timer);
-	/* Optional, as the timers. A watch not armed may be armed again. */
+	/*
+	 * Optional, as the timers. A watch not armed may be armed again; one
+	 * that is armed is -EALREADY.
+	 */
 	int (*watch_arm)(struct weir_executor *executor,
 			 struct weir_watch *watch);
 	bool (*watch_cancel)(struct weir_executor *executor,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The descriptor port. The watch sets `ready`, the owner clears it; the watch
- * is armed when the port is waited for. An armed watch holds a reference on the
- * actor. The thread that takes the watch out drops it: the owner if cancel
- * returns true, otherwise the firing thread, after its last touch.
- *
- *	the watch is armed or fires  <=>  armed && !ready
+ * The descriptor port. Its watch is armed when the port is waited for first and
+ * stays until the actor's final slice. While it is armed it holds a reference
+ * on the actor, which is dropped by the owner if cancel returns true, otherwise
+ * by the firing thread, in the last firing. executor/readiness.h has how
+ * readiness comes and goes.
  */
 #include <weir/fd.h>
 
@@ -18,7 +17,7 @@
 #include "actor/firing.h"
 #include "actor/gate.h"
 #include "actor/port.h"
-#include "base/fence.h"
+#include "executor/readiness.h"
 
 WEIR__CHECK_OTHER_PORT(struct weir_fd);
 
@@ -26,15 +25,18 @@ static void fd_fire(struct weir_watch *watch, short events)
 {
 	struct weir_fd *fd = weir_container_of(watch, struct weir_fd, watch);
 	struct weir_actor *actor = fd->port.actor;
+	bool gone;
 
-	/* release: our use of the watch is over, the owner may arm it again;
-	 * pairs with the acquire in fd_available() */
-	ck_pr_fence_release();
-	ck_pr_store_32(&fd->ready, (uint32_t)(uint16_t)events + 1);
-	/* store -> load, rule 2; pairs with the fence of the arming */
-	weir__fence_full();
+	if (!events) {
+		weir_actor_unref(actor);
+		return;
+	}
+	gone = weir__ready_add(&fd->ready, events);
+	/* the swap -> load, rule 2; pairs with the fence of the arming */
+	ck_pr_fence_atomic_load();
 	weir__port_unblock(&fd->port);
-	weir_actor_unref(actor);
+	if (gone && actor->ops->hung_up)
+		weir__actor_signal(actor, 0);
 }
 
 static int check_fd(const struct weir_actor *actor, int fd, short events)
@@ -52,34 +54,45 @@ static int check_fd(const struct weir_actor *actor, int fd, short events)
 	return 0;
 }
 
+/* Of these the port waits for one: POLLRDHUP ends reading only. */
+static uint32_t awaited(const struct weir_fd *fd)
+{
+	uint32_t events = (uint16_t)fd->watch.events;
+
+	return events | POLLERR | POLLHUP | (events & POLLIN ? POLLRDHUP : 0);
+}
+
 int weir_fd_again(struct weir_fd *port)
 {
 	int rc = weir__port_check_owner(port ? &port->port : NULL);
 
-	if (rc < 0)
-		return rc;
-	if (ck_pr_load_32(&port->ready)) {
-		/* no order: the watch is not armed, only we write here */
-		ck_pr_store_32(&port->ready, 0);
-		port->armed = 0;
-	}
-	return 0;
+	if (rc == 0)
+		(void)weir__ready_clear(&port->ready);
+	return rc;
+}
+
+int weir_fd_drained(struct weir_fd *port)
+{
+	int rc = weir__port_check_owner(port ? &port->port : NULL);
+
+	if (rc == 0 && !(ck_pr_load_32(&port->ready) & WEIR__READY_MORE &
+			 (awaited(port) | POLLPRI)))
+		(void)weir__ready_clear(&port->ready);
+	return rc;
 }
 
 short weir_fd_events(const struct weir_fd *port)
 {
-	uint32_t ready = port ? ck_pr_load_32(&port->ready) : 0;
+	uint32_t events = port ? ck_pr_load_32(&port->ready) : 0;
 
-	return ready ? (short)(ready - 1) : 0;
+	return (short)(events & (POLLIN | POLLOUT | WEIR__READY_HANGUPS));
 }
 
 static uint32_t fd_available(struct weir_port *port)
 {
-	bool ready = ck_pr_load_32(&((struct weir_fd *)port)->ready) != 0;
+	struct weir_fd *fd = (struct weir_fd *)port;
 
-	/* acquire: pairs with the release in fd_fire() */
-	ck_pr_fence_acquire();
-	return ready;
+	return (weir__ready_look(&fd->ready) & awaited(fd)) != 0;
 }
 
 static int fd_arm(struct weir_port *port)
@@ -88,7 +101,7 @@ static int fd_arm(struct weir_port *port)
 	struct weir_executor *executor = port->actor->executor;
 	int rc;
 
-	if (fd->armed || fd_available(port))
+	if (WEIR_LIKELY(fd->armed))
 		return 0;
 	weir_actor_ref(port->actor);
 	fd->armed = 1;
@@ -100,14 +113,26 @@ static int fd_arm(struct weir_port *port)
 	return rc;
 }
 
+/* Rule 5. */
+static int fd_signalled(struct weir_port *port)
+{
+	struct weir_fd *fd = (struct weir_fd *)port;
+	struct weir_actor *actor = port->actor;
+	int (*hung_up)(struct weir_actor *, struct weir_fd *, short) =
+		actor->ops->hung_up;
+
+	if (!hung_up || !weir__ready_gone(&fd->ready))
+		return 0;
+	return hung_up(actor, fd, weir_fd_events(fd));
+}
+
 static void fd_close(struct weir_port *port, struct weir_error *error)
 {
 	struct weir_fd *fd = (struct weir_fd *)port;
 	struct weir_executor *executor = port->actor->executor;
 
 	(void)error;
-	if (fd->armed && !fd_available(port) &&
-	    executor->ops->watch_cancel(executor, &fd->watch))
+	if (fd->armed && executor->ops->watch_cancel(executor, &fd->watch))
 		weir_actor_unref(port->actor);
 	fd->armed = 0;
 }
@@ -115,6 +140,7 @@ static void fd_close(struct weir_port *port, struct weir_error *error)
 static const struct weir__port_ops fd_ops = {
 	.available = fd_available,
 	.arm = fd_arm,
+	.signalled = fd_signalled,
 	.close = fd_close,
 };
 
@@ -129,7 +155,10 @@ int weir_fd_init(struct weir_fd *port, struct weir_actor *actor, int fd,
 		return rc;
 	*port = (struct weir_fd){
 		.ops = &fd_ops,
-		.watch = {.fire = fd_fire, .fd = fd, .events = events},
+		.watch = {.fire = fd_fire,
+			  .fd = fd,
+			  .events = events,
+			  .edges = true},
 	};
 	weir__port_init(&port->port, actor, WEIR__PORT_OTHER);
 	return 0;

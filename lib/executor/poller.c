@@ -171,15 +171,17 @@ void weir__poller_unwake(struct weir__poller *poller)
 	(void)n; /* fails only when it is not readable */
 }
 
-/* Until the epoll set is readable. False: a signal came, or the time is up. */
+/*
+ * Until the epoll set is readable, at most for a time that is not WEIR_FOREVER.
+ * False: a signal came, or the time is up.
+ */
 static bool wait_readable(struct weir__poller *poller, uint64_t timeout_ns)
 {
 	struct timespec timeout = weir__clock_timespec(timeout_ns);
 	struct pollfd ready = {.fd = poller->epoll_fd, .events = POLLIN};
 
 	weir__costs_kernel_call();
-	return ppoll(&ready, 1, timeout_ns == WEIR_FOREVER ? NULL : &timeout,
-		     NULL) > 0;
+	return ppoll(&ready, 1, &timeout, NULL) > 0;
 }
 
 /*
@@ -192,10 +194,12 @@ static int harvest(struct weir__poller *poller, struct epoll_event *events,
 	int n;
 
 	/* epoll_wait itself has milliseconds only. */
-	if (timeout_ns && !wait_readable(poller, timeout_ns))
+	if (timeout_ns && timeout_ns != WEIR_FOREVER &&
+	    !wait_readable(poller, timeout_ns))
 		return 0;
 	weir__costs_kernel_call();
-	n = epoll_wait(poller->epoll_fd, events, EVENTS, 0);
+	n = epoll_wait(poller->epoll_fd, events, EVENTS,
+		       timeout_ns == WEIR_FOREVER ? -1 : 0);
 	return n < 0 ? 0 : n;
 }
 

@@ -89,19 +89,41 @@ static int control(struct weir__watches *watches, int op, uint32_t fd,
 								    : 0;
 }
 
+/* The events that concern a watch. */
+static uint32_t wanted(const struct weir_watch *watch)
+{
+	uint32_t events = (uint16_t)watch->events;
+
+	if (!watch->edges)
+		return events | POLLERR | POLLHUP;
+	/* POLLPRI: a read of a stream stops at urgent data, see readiness.h */
+	return events | POLLERR | POLLHUP | POLLRDHUP |
+	       (events & POLLIN ? POLLPRI : 0);
+}
+
+static bool has_edges(const struct weir__watches *watches, uint32_t fd)
+{
+	uint32_t slot = watches->fds[fd].first;
+
+	while (slot && !watches->slots[slot].watch->edges)
+		slot = watches->slots[slot].next;
+	return slot != 0;
+}
+
 /* Registers a descriptor, with a new generation, for all that watch it. */
 static int enroll(struct weir__watches *watches, uint32_t fd)
 {
 	struct weir__watch_fd *known = &watches->fds[fd];
 	uint32_t generation = known->generation + 1 ? known->generation + 1 : 1;
-	struct epoll_event event = {.events = EPOLLONESHOT};
+	struct epoll_event event = {
+		.events = has_edges(watches, fd) ? EPOLLET : EPOLLONESHOT};
 	uint32_t slot;
 	int rc;
 
-	/* for somebody: an event takes its registration away */
+	/* for somebody: an event may take its registration away */
 	assert(fd < watches->n_fds && known->first);
 	for (slot = known->first; slot; slot = watches->slots[slot].next)
-		event.events |= (uint16_t)watches->slots[slot].watch->events;
+		event.events |= wanted(watches->slots[slot].watch);
 	event.data.u64 = (uint64_t)generation << 32 | fd;
 	rc = control(watches, known->generation ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
 		     fd, &event);
@@ -113,21 +135,27 @@ static int enroll(struct weir__watches *watches, uint32_t fd)
 	return rc;
 }
 
-/* Takes out the watch in *link, a place in the chain of its descriptor. */
-static struct weir_watch *unchain(struct weir__watches *watches, uint32_t *link)
+static struct weir_watch *free_slot(struct weir__watches *watches,
+				    uint32_t slot)
 {
-	uint32_t slot = *link;
 	struct weir_watch *watch = watches->slots[slot].watch;
 
 	assert(slot && slot < watches->n_slots && watches->armed > 0);
 	assert(watch && watch->slot == slot);
-	*link = watches->slots[slot].next;
-	watches->slots[slot].watch = NULL;
-	watches->slots[slot].next = watches->free;
+	watches->slots[slot] = (struct weir__watch_slot){.next = watches->free};
 	watches->free = slot;
 	watches->armed--;
 	watch->slot = 0;
 	return watch;
+}
+
+/* Takes out the watch in *link, a place in the chain of its descriptor. */
+static struct weir_watch *unchain(struct weir__watches *watches, uint32_t *link)
+{
+	uint32_t slot = *link;
+
+	*link = watches->slots[slot].next;
+	return free_slot(watches, slot);
 }
 
 void weir__watches_init(struct weir__watches *watches,
@@ -163,8 +191,10 @@ int weir__watches_arm(struct weir__watches *watches, struct weir_watch *watch)
 	slot = watches->free;
 	assert(slot && !watches->slots[slot].watch);
 	watches->free = watches->slots[slot].next;
-	watches->slots[slot].watch = watch;
-	watches->slots[slot].next = watches->fds[fd].first;
+	watches->slots[slot] = (struct weir__watch_slot){
+		.watch = watch,
+		.next = watches->fds[fd].first,
+	};
 	watches->fds[fd].first = slot;
 	watches->armed++;
 	watch->slot = slot;
@@ -177,46 +207,82 @@ int weir__watches_arm(struct weir__watches *watches, struct weir_watch *watch)
 bool weir__watches_cancel(struct weir__watches *watches,
 			  struct weir_watch *watch)
 {
-	uint32_t fd = (uint32_t)watch->fd;
+	uint32_t fd = (uint32_t)watch->fd, slot = watch->slot;
+	bool fires = slot && slot == watches->firing;
 	uint32_t *link;
 
-	if (!watch->slot)
+	if (!slot || watches->slots[slot].over)
 		return false;
 	assert(fd < watches->n_fds);
-	for (link = &watches->fds[fd].first; *link != watch->slot;)
+	for (link = &watches->fds[fd].first; *link != slot;)
 		link = &watches->slots[*link].next;
-	unchain(watches, link);
+	if (fires) {
+		*link = watches->slots[slot].next;
+		watches->slots[slot].over = true;
+	} else {
+		unchain(watches, link);
+	}
 	/* An error means that it is closed: then nothing comes anyway. */
 	if (watches->fds[fd].first)
 		(void)enroll(watches, fd);
 	else
 		(void)control(watches, EPOLL_CTL_DEL, fd, NULL);
-	return true;
+	return !fires;
+}
+
+/* A firing is over. Returns the watch if it was cancelled meanwhile. */
+static struct weir_watch *fired(struct weir__watches *watches)
+{
+	uint32_t slot = watches->firing;
+
+	watches->firing = 0;
+	return slot && watches->slots[slot].over ? free_slot(watches, slot)
+						 : NULL;
+}
+
+/* The next watch of the descriptor that was not told of the event, or NULL. */
+static struct weir_watch *next(struct weir__watches *watches, uint32_t fd,
+			       uint32_t revents, short *events)
+{
+	uint32_t *link, slot, ready;
+	struct weir_watch *watch;
+
+	for (link = &watches->fds[fd].first; (slot = *link);
+	     link = &watches->slots[slot].next) {
+		watch = watches->slots[slot].watch;
+		ready = revents & wanted(watch);
+		if (!ready || watches->slots[slot].told)
+			continue;
+		*events = (short)ready;
+		if (!watch->edges)
+			return unchain(watches, link);
+		watches->slots[slot].told = true;
+		watches->firing = slot;
+		return watch;
+	}
+	link = &watches->fds[fd].first;
+	if (!*link || has_edges(watches, fd) || enroll(watches, fd) == 0)
+		return NULL;
+	/* The event has used up the registration, and another cannot be had:
+	 * closed while watched. */
+	*events = POLLNVAL;
+	return unchain(watches, link);
 }
 
 struct weir_watch *weir__watches_take(struct weir__watches *watches,
 				      uint64_t data, uint32_t revents,
 				      short *events)
 {
-	uint32_t fd = (uint32_t)data;
-	uint32_t *link, ready;
+	struct weir_watch *watch = fired(watches);
+	uint32_t fd = (uint32_t)data, slot;
 
-	if (fd >= watches->n_fds ||
-	    watches->fds[fd].generation != (uint32_t)(data >> 32))
-		return NULL;
-	for (link = &watches->fds[fd].first; *link;
-	     link = &watches->slots[*link].next) {
-		ready = (uint16_t)watches->slots[*link].watch->events;
-		ready = revents & (ready | POLLERR | POLLHUP);
-		if (ready) {
-			*events = (short)ready;
-			return unchain(watches, link);
-		}
-	}
-	/* The event has used up the registration: the others need another. */
-	link = &watches->fds[fd].first;
-	if (!*link || enroll(watches, fd) == 0)
-		return NULL;
-	*events = POLLNVAL; /* closed while watched */
-	return unchain(watches, link);
+	*events = 0;
+	if (watch || fd >= watches->n_fds)
+		return watch;
+	if (watches->fds[fd].generation == (uint32_t)(data >> 32))
+		watch = next(watches, fd, revents, events);
+	for (slot = watch ? 0 : watches->fds[fd].first; slot;
+	     slot = watches->slots[slot].next)
+		watches->slots[slot].told = false;
+	return watch;
 }

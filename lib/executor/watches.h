@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Descriptors that are watched with epoll, once per arming. Any number of
- * watches may be on the same descriptor (a reader and a writer): epoll takes
- * a descriptor once, so it is registered for the union of what they want.
- * (Giving each its own dup() would keep a socket open after its user's close.)
- * No lock: the poller and the simulator bring their own.
+ * Descriptors that are watched with epoll: by watches that fire once per
+ * arming, and by watches with `edges`, which stay. Any number of watches may be
+ * on the same descriptor (a reader and a writer): epoll takes a descriptor
+ * once, so it is registered for the union of what they want. (Giving each its
+ * own dup() would keep a socket open after its user's close.) No lock: the
+ * poller and the simulator bring their own.
+ *
+ * A descriptor with a watch that stays is registered edge triggered; no other
+ * system call is made for it until one of its watches comes or goes. Any other
+ * one is registered one-shot: after an event nothing more comes until the next
+ * registration.
  *
  * Each registration of a descriptor has a generation, which its events carry:
  * an event harvested before a watch was armed or cancelled has an old one and
- * says nothing. Nothing is lost by that: descriptors are registered level
- * triggered, so the newer registration reports the event again. And they are
- * registered one-shot: after an event nothing more comes until the next.
+ * says nothing. Nothing is lost by that: to register anew makes epoll report
+ * what is there, level and edge triggered alike.
+ *
+ * A watch that stays may be cancelled while it fires. Then it leaves the chain
+ * of its descriptor at once, and its slot when the firing is over: take gives
+ * it a last time, without events. One thread at a time takes, so one watch at a
+ * time fires.
  */
 #ifndef WEIR_EXECUTOR_WATCHES_H
 #define WEIR_EXECUTOR_WATCHES_H
@@ -24,6 +34,8 @@
 struct weir__watch_slot {
 	struct weir_watch *watch; /* NULL: free */
 	uint32_t next;		  /* slot in the same chain, 0: last */
+	bool told;		  /* of the event that is being taken */
+	bool over;		  /* cancelled while it fires: in no chain */
 };
 
 /* What is known of descriptor i, fds[i]. */
@@ -38,8 +50,9 @@ struct weir__watches {
 	struct weir__watch_fd *fds;
 	uint32_t n_slots, n_fds; /* lengths of the arrays */
 	uint32_t free;
-	uint32_t armed; /* how many watches are */
-	int epoll_fd;	/* borrowed */
+	uint32_t armed;	 /* how many watches are */
+	uint32_t firing; /* slot of a watch that stays, 0: none */
+	int epoll_fd;	 /* borrowed */
 };
 
 /* `allocator` and `epoll_fd` are borrowed until fini. Allocates nothing. */
@@ -55,14 +68,14 @@ void weir__watches_fini(struct weir__watches *watches);
  */
 int weir__watches_arm(struct weir__watches *watches, struct weir_watch *watch);
 
-/* True: the watch was armed; now it is not. */
+/* True: the watch was armed; now it is not, and does not fire. */
 bool weir__watches_cancel(struct weir__watches *watches,
 			  struct weir_watch *watch);
 
 /*
- * Takes out a watch that the event concerns; *events says how. To be called
- * again after firing it, until NULL. `data` and `revents` are what epoll has
- * reported.
+ * The next watch that the event concerns; *events says how. One that does not
+ * stay is taken out. To be called again after firing it, until NULL. `data` and
+ * `revents` are what epoll has reported.
  */
 struct weir_watch *weir__watches_take(struct weir__watches *watches,
 				      uint64_t data, uint32_t revents,

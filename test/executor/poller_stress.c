@@ -6,6 +6,7 @@
 #include "support.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ struct racer {
 	uint64_t written; /* plain: overwritten whenever it is not armed */
 	uint32_t fired;	  /* atomic */
 	uint32_t cancelled;
+	uint32_t told; /* plain: by a watch that stays */
 };
 
 static void count(struct racer *self)
@@ -124,6 +126,59 @@ static void *race_watches(void *argument)
 	return NULL;
 }
 
+/*
+ * A watch that stays: fires while it is being cancelled, then either never again
+ * or once more, without events.
+ */
+static void fire_edges(struct weir_watch *watch, short events)
+{
+	struct racer *self = weir_container_of(watch, struct racer, watch);
+
+	if (events)
+		self->told++;
+	else
+		count(self);
+}
+
+static void race_edges(struct racer *self, uint64_t round)
+{
+	uint32_t fired = ck_pr_load_32(&self->fired);
+	char byte = 0;
+
+	self->watch = (struct weir_watch){
+		.fire = fire_edges,
+		.fd = self->fds[0],
+		.events = POLLIN,
+		.edges = true,
+	};
+	if (round % 3)
+		assert_int_equal(write(self->fds[1], &byte, 1), 1);
+	assert_int_equal(weir__poller_thread_watch_arm(&service, &self->watch),
+			 0);
+	if (round % 3 == 0)
+		assert_int_equal(write(self->fds[1], &byte, 1), 1);
+	if (round % 5 == 0)
+		sched_yield();
+	if (weir__poller_thread_watch_cancel(&service, &self->watch))
+		self->cancelled++;
+	else
+		wait_fired(self, fired);
+	memset(&self->watch, 0xee, sizeof(self->watch));
+	self->written++;
+	self->told = 0; /* whoever fires is gone */
+	assert_int_equal(read(self->fds[0], &byte, 1), 1);
+}
+
+static void *race_all_edges(void *argument)
+{
+	struct racer *self = argument;
+	uint64_t round;
+
+	for (round = 0; round < self->rounds; round++)
+		race_edges(self, round);
+	return NULL;
+}
+
 static void race(void *(*main)(void *), uint64_t rounds)
 {
 	struct racer racers[THREADS];
@@ -155,6 +210,11 @@ static void watch_is_cancelled_or_fires(void **state)
 	race(race_watches, test_count(20000));
 }
 
+static void watch_that_stays_fires_a_last_time_or_is_cancelled(void **state)
+{
+	race(race_all_edges, test_count(20000));
+}
+
 static void thread_can_be_started_and_ended_often(void **state)
 {
 	uint64_t n = test_count(200);
@@ -168,6 +228,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(timer_is_cancelled_or_fires),
 		cmocka_unit_test(watch_is_cancelled_or_fires),
+		cmocka_unit_test(
+			watch_that_stays_fires_a_last_time_or_is_cancelled),
 		cmocka_unit_test(thread_can_be_started_and_ended_often),
 	};
 

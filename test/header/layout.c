@@ -13,7 +13,7 @@
 #if __SIZEOF_POINTER__ == 8
 
 /* actor.h */
-SIZE(weir_actor_ops, 64);
+SIZE(weir_actor_ops, 72);
 SIZE(weir_stats, 80);
 SIZE(weir_actor, 72);
 
@@ -25,7 +25,7 @@ SIZE(weir_any, 40);
 
 /* backoff_supervisor.h */
 SIZE(weir_backoff_supervisor_options, 232);
-SIZE(weir_backoff_supervisor, 672);
+SIZE(weir_backoff_supervisor, 680);
 
 /* blocking.h */
 SIZE(weir_blocking_options, 144);
@@ -156,7 +156,7 @@ SIZE(weir__grant_port, 120);
 SIZE(weir_command, 112);
 SIZE(weir_process, 160);
 SIZE(weir_process_manager_options, 192);
-SIZE(weir_process_manager, 1344);
+SIZE(weir_process_manager, 1360);
 SIZE(weir_process_counts, 112);
 
 /* reactive.h */
@@ -177,11 +177,11 @@ SIZE(weir_semaphore_port, 128);
 
 /* stage.h */
 SIZE(weir_producer_options, 104);
-SIZE(weir_producer, 392);
+SIZE(weir_producer, 400);
 SIZE(weir_transformer_options, 128);
-SIZE(weir_transformer, 480);
+SIZE(weir_transformer, 488);
 SIZE(weir_consumer_options, 112);
-SIZE(weir_consumer, 368);
+SIZE(weir_consumer, 376);
 
 /* stream.h */
 SIZE(weir_subscription_ops, 24);
@@ -204,7 +204,7 @@ SIZE(weir_lifecycle, 72);
 
 /* supervisor.h */
 SIZE(weir_child_spec, 64);
-SIZE(weir_supervisor, 232);
+SIZE(weir_supervisor, 240);
 
 /* system.h */
 SIZE(weir_supervision_event, 56);

@@ -10,7 +10,17 @@ static const struct scene_group *const all[] = {
 	&registry, &starts, &firing, &stops, &ports, &ends, &links, NULL,
 };
 
+#define IN_READINESS \
+	"judged in readiness.c; here the kernel's lock orders what it does"
+
 static const struct explorer_exception exceptions[] = {
+	{"readiness.h", "weir__ready_add", "ck_pr_fence_release", 0,
+	 IN_READINESS},
+	{"readiness.h", "weir__ready_add", "ck_pr_cas_32_value", 0,
+	 IN_READINESS},
+	{"readiness.h", "weir__ready_look", "ck_pr_and_32", 0, IN_READINESS},
+	{"readiness.h", "weir__ready_look", "ck_pr_fence_acquire", 0,
+	 IN_READINESS},
 	{"ending.c", "weir__handle_signals", "ck_pr_fence_atomic", 0,
 	 "without it the second exchange may come before the first: "
 	 "load buffering, which is not modelled"},

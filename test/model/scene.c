@@ -128,35 +128,73 @@ void scene_pass_time(struct scene *s, uint64_t now)
 	timer->fire(timer);
 }
 
-/* The slot of a watch is the service's from the arming to the firing. */
+/*
+ * The kernel and the poller, for one descriptor with edges. The kernel has a
+ * lock, so what it does is in one order for all.
+ */
+enum { UNWATCHED, WATCHED, FIRING, OVER };
+
+void scene_bytes_come(struct scene *s)
+{
+	s->came++;
+	ck_pr_inc_32(&s->bytes);
+	ck_pr_fence_memory();
+	(void)ck_pr_fas_32(&s->edge, 1);
+}
+
+uint32_t scene_read(struct weir_executor *executor)
+{
+	uint32_t bytes = ck_pr_fas_32(&of(executor)->bytes, 0);
+
+	ck_pr_fence_memory();
+	return bytes;
+}
+
+/* The slot of a watch is the service's from the arming to the last firing. */
 static int watch_arm(struct weir_executor *executor, struct weir_watch *watch)
 {
+	struct scene *s = of(executor);
+
+	explorer_assert(watch->edges);
 	watch->slot++;
-	ck_pr_fence_release();
-	explorer_assert(ck_pr_fas_32(&of(executor)->watched, 1) == 0);
+	ck_pr_fence_memory();
+	explorer_assert(ck_pr_fas_32(&s->watched, WATCHED) == UNWATCHED);
+	ck_pr_fence_memory();
+	if (ck_pr_load_32(&s->bytes))
+		(void)ck_pr_fas_32(&s->edge, 1);
 	return 0;
 }
 
 static bool watch_cancel(struct weir_executor *executor,
 			 struct weir_watch *watch)
 {
-	uint32_t watched = ck_pr_fas_32(&of(executor)->watched, 0);
+	struct scene *s = of(executor);
+	bool is_off;
 
-	ck_pr_fence_acquire();
-	return watched != 0;
+	do {
+		is_off = ck_pr_cas_32(&s->watched, WATCHED, UNWATCHED);
+	} while (!is_off && !ck_pr_cas_32(&s->watched, FIRING, OVER));
+	ck_pr_fence_memory();
+	return is_off;
 }
 
 void scene_poll(struct scene *s)
 {
-	struct weir_watch *watch;
+	struct weir_watch *watch = &s->nodes[0]->fd.watch;
 
-	if (!ck_pr_load_32(&s->watched) || !ck_pr_fas_32(&s->watched, 0))
+	if (!ck_pr_cas_32(&s->watched, WATCHED, FIRING))
 		return;
-	ck_pr_fence_acquire();
-	s->fired++;
-	watch = &s->nodes[0]->fd.watch;
+	ck_pr_fence_memory();
 	watch->slot++;
-	watch->fire(watch, watch->events);
+	if (ck_pr_fas_32(&s->edge, 0)) {
+		ck_pr_fence_memory();
+		watch->fire(watch, watch->events);
+	}
+	ck_pr_fence_memory();
+	if (ck_pr_cas_32(&s->watched, FIRING, WATCHED))
+		return;
+	ck_pr_store_32(&s->watched, UNWATCHED);
+	watch->fire(watch, 0);
 }
 
 static const struct weir_executor_ops executor_ops = {

@@ -49,7 +49,9 @@ struct scene {
 	uint64_t armed; /* to fire then, 0 not at all */
 	struct weir_timer *timer;
 	uint32_t watched; /* atomic: node 0 waits for its descriptor */
-	uint32_t fired;	  /* times that it was ready */
+	uint32_t bytes;	  /* atomic: in the kernel, to be read */
+	uint32_t edge;	  /* atomic: they have not been told of */
+	uint32_t came;	  /* bytes in all */
 
 	struct node *nodes[SCENE_ACTORS];
 	uint32_t n_nodes;
@@ -121,8 +123,13 @@ void scene_settle(struct scene *s);
 /* The clock shows that, and the timer fires if that is its time. */
 void scene_pass_time(struct scene *s, uint64_t now);
 
-/* The descriptor of node 0 is ready, if it is waited for. */
+/*
+ * A byte comes to the descriptor of node 0; a poller fires its watch if there is
+ * something to tell; the node reads all that is there.
+ */
+void scene_bytes_come(struct scene *s);
 void scene_poll(struct scene *s);
+uint32_t scene_read(struct weir_executor *executor);
 
 /* For the scene's drain, to be called in a setup; no deadline if 0. */
 void scene_drain(struct scene *s, uint64_t deadline_ns);
