@@ -55,6 +55,39 @@ static bool refuses(ssize_t *rc)
 	return true;
 }
 
+ssize_t __real_write(int fd, const void *data, size_t n);
+
+static struct {
+	int end; /* to read from */
+	char bytes[4096];
+	size_t n;
+} drained;
+
+static size_t take(size_t n)
+{
+	ssize_t got = read(drained.end, drained.bytes + drained.n, n);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
+/*
+ * The pipe has been full for a moment, and what was in it was read: as somebody
+ * must have done who makes it ready again.
+ */
+static void be_full(int fd)
+{
+	char fill[PIPE_BUF] = "";
+	size_t n = 0;
+
+	drained.n += take(sizeof(drained.bytes) - drained.n);
+	while (__real_write(fd, fill, sizeof(fill)) > 0)
+		n++;
+	assert_int_equal(errno, EAGAIN);
+	while (n-- > 0)
+		assert_int_equal(read(drained.end, fill, sizeof(fill)),
+				 sizeof(fill));
+}
+
 ssize_t __real_writev(int fd, const struct iovec *parts, int n);
 ssize_t __wrap_writev(int fd, const struct iovec *parts, int n);
 ssize_t __wrap_writev(int fd, const struct iovec *parts, int n)
@@ -68,14 +101,17 @@ ssize_t __wrap_writev(int fd, const struct iovec *parts, int n)
 	if (!kernel.random)
 		return __real_writev(fd, parts, n);
 	if (draw(4) == 0) {
-		errno = draw(2) ? EINTR : EAGAIN;
+		errno = EINTR;
+		if (draw(2)) {
+			be_full(fd);
+			errno = EAGAIN;
+		}
 		return -1;
 	}
 	/* some of the first parts, and a piece of the next */
 	return write(fd, parts[0].iov_base, 1 + draw((uint32_t)parts->iov_len));
 }
 
-ssize_t __real_write(int fd, const void *data, size_t n);
 ssize_t __wrap_write(int fd, const void *data, size_t n);
 ssize_t __wrap_write(int fd, const void *data, size_t n)
 {
@@ -216,12 +252,23 @@ static void parts_of_items_and_failures_for_a_moment(uint64_t seed)
 	int fds[2];
 
 	assert_int_equal(pipe2(fds, O_NONBLOCK | O_CLOEXEC), 0);
+	assert_true(fcntl(fds[1], F_SETPIPE_SZ, PIPE_BUF) >= PIPE_BUF);
+	drained.end = fds[0];
+	drained.n = 0;
 	kernel.random = seed;
 	assert_int_equal(written(&numbered, fds[1], seed), 0);
 	kernel.random = 0;
-	assert_written(fds[0], &numbered);
+	drained.n += take(sizeof(drained.bytes) - drained.n);
 	assert_int_equal(close(fds[0]), 0);
 	assert_int_equal(close(fds[1]), 0);
+	/* from the beginning, as if nobody had read it */
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(__real_write(fds[1], drained.bytes, drained.n),
+			 drained.n);
+	assert_int_equal(close(fds[1]), 0);
+	assert_written(fds[0], &numbered);
+	assert_int_equal(read(fds[0], drained.bytes, 1), 0);
+	assert_int_equal(close(fds[0]), 0);
 }
 
 static void each_byte_is_written_once_whatever_a_call_takes(void **state)

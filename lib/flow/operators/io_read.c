@@ -20,6 +20,7 @@ struct reading_of {
 struct reading {
 	struct weir__op_fd wait;       /* must be first */
 	int fd;			       /* the file opened here, or -1 */
+	enum weir__op_way way;	       /* of the descriptor that was given */
 	struct weir_flow_bytes *block; /* to read into, or NULL */
 };
 
@@ -70,34 +71,71 @@ static struct weir_flow_bytes *read_block(struct weir__op *op, int fd)
 	const struct reading_of *args = weir__op_args(op);
 	struct reading *self = weir__op_state(op);
 	struct weir_flow_bytes *bytes = NULL;
-	int rc = weir__bytes_read(&bytes, &self->block, fd, args->block,
-				  weir__op_allocator(op));
+	int rc, waits;
 
-	if (rc > 0)
+	do {
+		waits = 1;
+		rc = weir__bytes_read(&bytes, &self->block, fd, args->block,
+				      weir__op_allocator(op));
+		if (rc == -EAGAIN)
+			waits = weir__op_fd_again(&self->wait, op, fd, POLLIN);
+	} while (waits == 0);
+	if (rc > 0) {
+		if (bytes->n < args->block && weir__op_way_drains(self->way))
+			weir__op_fd_drained(&self->wait);
 		return bytes;
+	}
 	if (rc == 0)
 		weir__op_end(op, NULL);
-	else if (rc == -EAGAIN)
-		weir__op_fd_wait(&self->wait, op, fd, POLLIN);
-	else if (!self->block)
+	else if (waits < 0)
+		weir__op_fail_code(op, waits,
+				   "the descriptor cannot be waited for");
+	else if (rc != -EAGAIN && !self->block)
 		weir__op_fail(op, rc, "no memory for a block");
-	else
+	else if (rc != -EAGAIN)
 		weir__op_fail_code(op, rc, "could not be read");
 	return NULL;
+}
+
+/* A socket is watched from now on, so that its error is heard at once. */
+static void reading_begin(struct weir__op *op, int fd)
+{
+	struct reading *self = weir__op_state(op);
+
+	self->way = weir__op_way(fd);
+	if (self->way == WEIR__WAY_TCP || self->way == WEIR__WAY_STREAM)
+		weir__op_fd_stay(&self->wait, op, fd, POLLIN);
+}
+
+/* Nobody wants a block: only an error of the other end matters. */
+static void reading_rest(struct weir__op *op)
+{
+	struct reading *self = weir__op_state(op);
+	int rc = weir__op_fd_broken(&self->wait);
+
+	if (rc < 0)
+		weir__op_fail_code(op, rc, "could not be read");
 }
 
 /* One block for each pull: a second read might wait. */
 static size_t reading_pull(struct weir__op *op, void **items, size_t room)
 {
+	const struct reading_of *args = weir__op_args(op);
 	struct reading *self = weir__op_state(op);
 	struct weir_flow_bytes *bytes;
 	int fd;
 
-	if (room == 0 || weir__op_fd_armed(&self->wait))
+	if (room == 0) {
+		reading_rest(op);
+		return 0;
+	}
+	if (weir__op_fd_waits(&self->wait))
 		return 0;
 	fd = descriptor(op);
 	if (fd < 0)
 		return 0;
+	if (self->way == WEIR__WAY_UNKNOWN && !args->path)
+		reading_begin(op, fd);
 	bytes = read_block(op, fd);
 	items[0] = bytes;
 	return bytes != NULL;

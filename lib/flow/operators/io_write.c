@@ -15,12 +15,10 @@
  */
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 
 #include "base/error.h"
@@ -30,15 +28,6 @@
 #include "flow/shared/bytes.h"
 #include "flow/shared/op_fd.h"
 #include "flow/shared/writes.h"
-
-enum way {
-	WAY_UNKNOWN,
-	WAY_FILE,
-	WAY_STREAM, /* a socket */
-	WAY_SOCKET, /* of messages */
-	WAY_PIPE,
-	WAY_OTHER,
-};
 
 struct writing_to {
 	int fd;		  /* -1: */
@@ -51,7 +40,7 @@ struct writing {
 	struct weir__new_file file;
 	struct weir__writes writes;
 	uintptr_t written; /* bytes */
-	enum way way;
+	enum weir__op_way way;
 };
 
 static int writing_open(struct weir__op *op)
@@ -73,43 +62,25 @@ static void writing_close(struct weir__op *op)
 
 /* --- What a descriptor takes ---------------------------------------------- */
 
-static enum way way_of(int fd)
-{
-	socklen_t length = sizeof(int);
-	struct stat status;
-	int type;
-
-	if (fstat(fd, &status) < 0)
-		return WAY_OTHER;
-	if (S_ISREG(status.st_mode))
-		return WAY_FILE;
-	if (S_ISFIFO(status.st_mode)) /* O_DIRECT: of packets */
-		return fcntl(fd, F_GETFL) & O_DIRECT ? WAY_OTHER : WAY_PIPE;
-	if (!S_ISSOCK(status.st_mode))
-		return WAY_OTHER;
-	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 &&
-			       type == SOCK_STREAM
-		       ? WAY_STREAM
-		       : WAY_SOCKET;
-}
-
 /* Gathers the parts for the next call; returns their number. */
 static int gather(const struct writing *self, struct iovec *parts)
 {
-	return weir__writes_gather(&self->writes, parts,
-				   self->way == WAY_PIPE ? PIPE_BUF : SIZE_MAX,
-				   self->way == WAY_OTHER ||
-					   self->way == WAY_SOCKET);
+	return weir__writes_gather(
+		&self->writes, parts,
+		self->way == WEIR__WAY_PIPE ? PIPE_BUF : SIZE_MAX,
+		self->way == WEIR__WAY_OTHER || self->way == WEIR__WAY_SOCKET);
 }
 
-static ssize_t write_parts(enum way way, int fd, struct iovec *parts, int n)
+static ssize_t write_parts(enum weir__op_way way, int fd, struct iovec *parts,
+			   int n)
 {
 	struct msghdr message = {.msg_iov = parts, .msg_iovlen = (size_t)n};
 
-	if (way == WAY_STREAM || way == WAY_SOCKET)
+	if (way == WEIR__WAY_TCP || way == WEIR__WAY_STREAM ||
+	    way == WEIR__WAY_SOCKET)
 		return sendmsg(fd, &message, MSG_NOSIGNAL);
-	return way == WAY_PIPE ? weir__write_pipe(fd, parts, n)
-			       : writev(fd, parts, n);
+	return way == WEIR__WAY_PIPE ? weir__write_pipe(fd, parts, n)
+				     : writev(fd, parts, n);
 }
 
 /* --- The operator --------------------------------------------------------- */
@@ -172,6 +143,28 @@ static void wrote(struct weir__op *op, size_t n)
 	weir__writes_wrote(&self->writes, op, n);
 }
 
+/*
+ * A call has failed. False: it is to be tried again; else the operator waits or
+ * has failed.
+ */
+static bool write_failed(struct weir__op *op, int fd, int code)
+{
+	struct writing *self = weir__op_state(op);
+	int rc;
+
+	if (code == EINTR)
+		return false;
+	if (code != EAGAIN && code != EWOULDBLOCK) {
+		writing_fail(op, -code, "could not be written");
+		return true;
+	}
+	rc = weir__op_fd_again(&self->wait, op, fd, POLLOUT);
+	if (rc < 0)
+		weir__op_fail_code(op, rc,
+				   "the descriptor cannot be waited for");
+	return rc != 0;
+}
+
 /* True: all items are written. */
 static bool write_all(struct weir__op *op, int fd)
 {
@@ -190,33 +183,47 @@ static bool write_all(struct weir__op *op, int fd)
 			/* otherwise we would try for ever */
 			weir__op_fail(op, -EIO, "nothing could be written");
 			return false;
-		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			weir__op_fd_wait(&self->wait, op, fd, POLLOUT);
-			return false;
-		} else if (errno != EINTR) {
-			writing_fail(op, -errno, "could not be written");
+		} else if (write_failed(op, fd, errno)) {
 			return false;
 		}
 	}
 	return true;
 }
 
+/*
+ * The peer of TCP is watched from now on, so that its error is heard while there
+ * is nothing to write. Of a socket of AF_UNIX that would cost a wake for all
+ * that the peer reads.
+ */
+static void writing_begin(struct weir__op *op, int fd)
+{
+	struct writing *self = weir__op_state(op);
+
+	self->way = weir__op_way(fd);
+	if (self->way == WEIR__WAY_TCP)
+		weir__op_fd_stay(&self->wait, op, fd, POLLOUT);
+}
+
 static void write_more(struct weir__op *op)
 {
 	struct writing *self = weir__op_state(op);
-	int fd = descriptor(op);
+	int fd = descriptor(op), rc;
 
 	if (fd < 0)
 		return;
+	if (self->way == WEIR__WAY_UNKNOWN)
+		writing_begin(op, fd);
 	if (!weir__writes_any(&self->writes))
 		weir__writes_take(&self->writes, op);
-	if (!weir__writes_any(&self->writes))
+	if (weir__writes_any(&self->writes)) {
+		if (write_all(op, fd))
+			/* the failed item may be one that was taken before */
+			weir__op_again(op);
 		return;
-	if (self->way == WAY_UNKNOWN)
-		self->way = way_of(fd);
-	if (write_all(op, fd))
-		/* the failed item may be one that was taken before */
-		weir__op_again(op);
+	}
+	rc = weir__op_fd_broken(&self->wait);
+	if (rc < 0 && !op->up[0]->ended)
+		writing_fail(op, rc, "could not be written");
 }
 
 static size_t writing_pull(struct weir__op *op, void **items, size_t room)
@@ -226,7 +233,7 @@ static size_t writing_pull(struct weir__op *op, void **items, size_t room)
 
 	if (room == 0)
 		weir__pull_none(up);
-	else if (!weir__op_fd_armed(&self->wait))
+	else if (!weir__op_fd_waits(&self->wait))
 		write_more(op);
 	if (op->ended || weir__writes_any(&self->writes) || !up->ended)
 		return 0;
