@@ -24,9 +24,12 @@ struct weir_system;
 /*
  * The id of an actor in its system: a slot, and a generation, because several
  * actors have the same slot one after the other. A plain value that may be kept
- * for ever: after the actor's end, calls with its id return -ESRCH. It does not
- * say of which system: do not give it to another one, where it may be the id of
- * some other actor. All zero (WEIR_ACTOR_ID_NONE) is no actor.
+ * for ever: after the actor's end, calls with its id return -ESRCH. So they do
+ * for an id of another system, whose generations begin elsewhere: of the first
+ * 32768 systems of a program, n of them, any two at least 2^32 / (3 * n) apart;
+ * so it is taken for one of this system's only if a slot has been used that
+ * often. An id of another process may be anything. All zero
+ * (WEIR_ACTOR_ID_NONE) is no actor.
  */
 struct weir_actor_id {
 	uint32_t slot;

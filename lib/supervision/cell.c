@@ -25,8 +25,9 @@ struct weir__cell *weir__cell_find(const struct weir_system *system,
 	struct weir__cell *cell;
 
 	/*
-	 * WEIR_ACTOR_ID_NONE has generation 0; the slot of an id of another
-	 * system may be too large.
+	 * WEIR_ACTOR_ID_NONE has generation 0; an id of another system has
+	 * generations that are far from ours, and perhaps a slot that is too
+	 * large.
 	 */
 	if (!id.generation || id.slot >= system->slots.n)
 		return NULL;
@@ -65,8 +66,8 @@ struct weir__cell *weir__cell_new(struct weir_system *system)
 	*cell = (struct weir__cell){
 		.kin = *kin,
 		.child.aside = &system->none.aside,
-		/* generation 0 is never used, also if the count wraps */
-		.generation = cell->generation ? cell->generation : 1,
+		.generation = cell->generation ? cell->generation
+					       : system->first_generation,
 		.work = WEIR__NO_CELL,
 		.work_prev = WEIR__NO_CELL,
 	};
@@ -141,7 +142,9 @@ void weir__cell_free(struct weir_system *system, struct weir__cell *cell)
 	(void)weir__cell_step(cell, cell->state == WEIR__CELL_ENDED
 					    ? WEIR__LIFE_RELEASE
 					    : WEIR__LIFE_REFUSE);
-	cell->generation++;
+	/* 0 is never used, also if the count wraps */
+	if (++cell->generation == 0)
+		cell->generation = 1;
 	weir__slots_give_back(&system->slots, &cell->kin);
 	system->lock.used--;
 }

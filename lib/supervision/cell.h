@@ -73,7 +73,8 @@ struct weir__cell {
 	struct weir__kin kin;	  /* first */
 	struct weir__child child; /* aside is a struct weir__record */
 	struct weir_actor *actor; /* NULL once ended */
-	uint32_t generation;	  /* of the actor in the cell, or of the next */
+	uint32_t generation;	  /* of the actor in the cell, or of the next;
+				   * 0: there was none yet */
 	/* links of the list of its parent's record that it is in, if any; a
 	 * circle */
 	uint32_t work, work_prev;
@@ -162,6 +163,8 @@ struct weir_system {
 				* all */
 	uint64_t dead_letters; /* atomic */
 	uint64_t random;       /* the seed at first */
+	/* of each cell; constant */
+	uint32_t first_generation;
 	struct weir_completion terminated;
 };
 

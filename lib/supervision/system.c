@@ -108,6 +108,21 @@ static uint64_t seed_of(const struct weir_executor *executor, uint64_t seed)
 	return weir__splitmix(&seed) ^ (uint64_t)now.tv_nsec;
 }
 
+/*
+ * Where the generations of this system's cells begin: the numbers of systems,
+ * times the golden ratio of 2^32. So of the first 2^15 systems of a program, n
+ * of them, any two begin at least 2^32 / (3 * n) apart, and an id of one is
+ * found in none of the others before a slot was used that often.
+ */
+static uint32_t first_generation(void)
+{
+	static uint32_t n_systems; /* atomic */
+	uint32_t first = (ck_pr_faa_32(&n_systems, 1) + 1) *
+			 UINT32_C(0x9e3779b9);
+
+	return first ? first : 1;
+}
+
 /* --- The system ----------------------------------------------------------- */
 
 static void timer_due(struct weir__cell_timers *timers, uint32_t slot)
@@ -159,6 +174,7 @@ static struct whole *make(struct weir_executor *executor,
 		.due = timer_due,
 	};
 	system->random = seed_of(executor, options->seed);
+	system->first_generation = first_generation();
 	(void)weir_completion_init(&system->terminated);
 	set_up(whole, options->strategy);
 	return whole;
