@@ -288,33 +288,43 @@ struct weir_pool_check_out {
 	/*
 	 * 0: `worker` is the caller's. An error: there is none: -ECANCELED, the
 	 * pool restarts; -ESHUTDOWN, it stops; -ENOBUFS, see `overflow` of the
-	 * pool's options; -ESRCH, the holder has ended; or the error of `make`
-	 * or weir_system_spawn(). Called once, on any thread, also before
-	 * weir_pool_check_out_async() has returned, holding no lock; must not
-	 * block. The struct may be reused.
+	 * pool's options; -ESRCH, the holder has ended; -ETIMEDOUT, the
+	 * deadline has come first; or the error of `make` or
+	 * weir_system_spawn(). Called once, on any thread, also before
+	 * weir_pool_check_out_async() has returned, with a deadline perhaps a
+	 * little after the pool has ended; holding no lock; must not block. The
+	 * struct may be reused.
 	 */
 	void (*done)(struct weir_pool_check_out *check_out, int rc);
 	struct weir_actor_id holder;	/* as in weir_pool_try_check_out() */
 	struct weir_pool_worker worker; /* valid in `done` if it is told 0 */
 	struct {
 		struct weir_pool_request request;
+		struct weir__pool *pool;
 		struct weir__hold *hold;
+		struct weir_timer timer; /* `fire` NULL: no deadline */
+		uint32_t state;		 /* any thread, atomically */
+		int rc;			 /* for `done` */
 	} WEIR_PRIVATE;
 };
 
 /*
- * Asks for a worker, and calls `done`. Those that wait are served in their
- * order. -ENOBUFS: too many wait. Other errors as weir_pool_try_check_out(),
- * but for -EAGAIN; -EINVAL: also if `done` is NULL. On an error `done` is not
- * called.
+ * Asks for a worker, and calls `done`: when there is one, or at `deadline_ns`
+ * on the clock of the system's executor, with -ETIMEDOUT; WEIR_FOREVER: no
+ * deadline. One that is there is had also when the deadline has passed. Those
+ * that wait are served in their order. -ENOBUFS: too many wait. -ENOTSUP: also
+ * if one would have to wait with a deadline, and the executor has no timers.
+ * Other errors as weir_pool_try_check_out(), but for -EAGAIN; -EINVAL: also if
+ * `done` is NULL. On an error `done` is not called.
  */
 WEIR_API int weir_pool_check_out_async(struct weir_pools *pools,
 				       const char *name,
-				       struct weir_pool_check_out *check_out);
+				       struct weir_pool_check_out *check_out,
+				       uint64_t deadline_ns);
 
 /* Cancels a request. True: `done` will not be called. False: it was called or
- * will be, or runs now. Call it when weir_pool_check_out_async() has
- * returned. */
+ * will be, or runs now; with a deadline that is coming it is told -ETIMEDOUT.
+ * Call it when weir_pool_check_out_async() has returned. */
 WEIR_API bool weir_pool_cancel_check_out(struct weir_pools *pools,
 					 struct weir_pool_check_out *check_out);
 

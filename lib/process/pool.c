@@ -112,9 +112,7 @@ static void give_up(struct weir__pool *pool, const struct weir__job *job,
 	pool->counts.failed += failed;
 	pool->counts.dropped += !job->request;
 	weir__pool_unlock(pool, held);
-	if (job->request && pool->members)
-		weir__check_out_over(job->request, rc);
-	else if (job->request)
+	if (job->request)
 		job->request->started(job->request, rc, WEIR_ACTOR_ID_NONE);
 	else if (items && items->drop)
 		items->drop(job->job, items->context);
@@ -218,7 +216,7 @@ static void tell_spawned(const struct weir__job *job,
 	if (!job->request)
 		return;
 	if (place->member)
-		weir__check_out_over(job->request, lent);
+		job->request->started(job->request, lent, id);
 	else
 		tell_start(job->request, id);
 }
@@ -435,7 +433,8 @@ bool weir__pool_serve(struct weir__pool *pool)
 		case NEXT_NOTHING:
 			return false;
 		case NEXT_LENT:
-			weir__check_out_over(job.request, lent);
+			job.request->started(job.request, lent,
+					     WEIR_ACTOR_ID_NONE);
 			break;
 		case NEXT_MAKE:
 			start_job(pool, &job, &place);

@@ -181,12 +181,10 @@ void weir__check_out_drop_hold(struct weir__pool *pool,
 bool weir__member_check_in(struct weir__pool *pool,
 			   const struct weir_pool_worker *worker);
 
-/* An idle worker for who waits, which is then told by weir__check_out_over()
- * what this has returned, as weir__member_starts(). Under the lock. */
+/* An idle worker for who waits, which is then told by `started` what this has
+ * returned, as weir__member_starts(). Under the lock. */
 int weir__member_lend(struct weir__pool *pool,
 		      struct weir_pool_request *request);
-/* The check-out has its worker, or `rc`. No lock held. */
-void weir__check_out_over(struct weir_pool_request *request, int rc);
 
 /* All workers are gone: nobody has one any more. `owed`: the pool goes on, and
  * is to have them again. */

@@ -352,15 +352,6 @@ void weir__check_out_drop_hold(struct weir__pool *pool,
 	weir__hold_free(last);
 }
 
-void weir__check_out_over(struct weir_pool_request *request, int rc)
-{
-	struct weir_pool_check_out *check_out = check_out_of(request);
-
-	if (rc < 0)
-		weir__check_out_drop_hold(request->pool, check_out);
-	check_out->done(check_out, rc);
-}
-
 /* --- Workers come and go -------------------------------------------------- */
 
 struct weir__hold *weir__member_ended(struct weir__pool *pool,

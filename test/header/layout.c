@@ -237,6 +237,6 @@ SIZE(weir_pool_request, 128);
 SIZE(weir_pool_result, 16);
 SIZE(weir_pool_counts, 72);
 SIZE(weir_pool_worker, 32);
-SIZE(weir_pool_check_out, 184);
+SIZE(weir_pool_check_out, 240);
 
 #endif

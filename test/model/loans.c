@@ -139,16 +139,33 @@ static void done(struct weir_pool_check_out *request, int rc)
 		(void)weir_pool_check_in(world.pools, &request->worker);
 }
 
-static void ask_as(struct world *w, struct weir_actor_id holder)
+static void ask_until(struct world *w, struct weir_actor_id holder,
+		      uint64_t deadline_ns)
 {
 	int rc;
 
 	w->ask.request.done = done;
 	w->ask.request.holder = holder;
 	w->ask.waits = true;
-	rc = weir_pool_check_out_async(w->pools, "pool", &w->ask.request);
+	rc = weir_pool_check_out_async(w->pools, "pool", &w->ask.request,
+				       deadline_ns);
 	if (rc < 0)
 		w->ask.waits = false;
+}
+
+static void ask_as(struct world *w, struct weir_actor_id holder)
+{
+	ask_until(w, holder, WEIR_FOREVER);
+}
+
+static void ask_in_time(void *context)
+{
+	ask_until(context, WEIR_ACTOR_ID_NONE, 1);
+}
+
+static void pass_time(void *context)
+{
+	scene_pass_time(context, 1);
 }
 
 static void ask_and_cancel(void *context)
@@ -156,6 +173,15 @@ static void ask_and_cancel(void *context)
 	struct world *w = context;
 
 	ask_as(w, WEIR_ACTOR_ID_NONE);
+	if (weir_pool_cancel_check_out(w->pools, &w->ask.request))
+		w->ask.cancelled++;
+}
+
+/* It waits, with a deadline. */
+static void cancel(void *context)
+{
+	struct world *w = context;
+
 	if (weir_pool_cancel_check_out(w->pools, &w->ask.request))
 		w->ask.cancelled++;
 }
@@ -248,6 +274,12 @@ static void one_is_lent(void *context)
 						&w->first) == 0);
 }
 
+static void one_is_lent_and_waited_for(void *context)
+{
+	one_is_lent(context);
+	ask_in_time(context);
+}
+
 static void one_is_held(void *context)
 {
 	struct world *w = context;
@@ -265,8 +297,10 @@ static void are_over(void *context)
 	struct weir_pool_counts counts;
 
 	stop_holder(w);
+	pass_time(w);
 	if (w->ask.waits)
 		explorer_assert(w->ask.told + w->ask.cancelled == 1);
+	check_in_held(w);
 	if (weir_pool_counts(w->pools, "pool", &counts) == 0) {
 		explorer_assert(counts.idle == 1 && counts.free == 0);
 		explorer_assert(counts.queued == 0);
@@ -293,6 +327,22 @@ static const struct explorer_scenario scenarios[] = {
 	      .thread = {check_in_first, hardly_wait_for_one}),
 	LOANS(.name = "a worker is checked in and a check-out is cancelled",
 	      .setup = one_is_lent, .thread = {check_in_first, ask_and_cancel}),
+	LOANS(.name = "a worker is checked in as time is up",
+	      .setup = one_is_lent_and_waited_for,
+	      .thread = {check_in_first, pass_time}),
+	LOANS(.name = "time is up before it is waited for",
+	      .setup = one_is_lent, .thread = {ask_in_time, pass_time}),
+	LOANS(.name = "a worker is waited for in time, and checked in",
+	      .setup = one_is_lent, .thread = {ask_in_time, check_in_first}),
+	LOANS(.name = "a check-out is cancelled as time is up",
+	      .setup = one_is_lent_and_waited_for,
+	      .thread = {cancel, pass_time}),
+	LOANS(.name = "a check-out is cancelled as a worker comes",
+	      .setup = one_is_lent_and_waited_for,
+	      .thread = {cancel, check_in_first}),
+	LOANS(.name = "a pool stops as time is up",
+	      .setup = one_is_lent_and_waited_for,
+	      .thread = {stop_pool, pass_time}),
 	LOANS(.name = "a holder ends and checks in", .setup = one_is_held,
 	      .thread = {stop_holder, check_in_held}),
 	LOANS(.name = "a holder ends and its worker is waited for",
@@ -325,5 +375,9 @@ const struct model_case model_cases[] = {
 	 .groups = GROUPS(&small),
 	 .run = {.preemptions = 1, .stale = -1},
 	 .deepens = true},
+	{.name = "every_fence_is_needed",
+	 .groups = GROUPS(&small),
+	 .run = {.preemptions = 1, .stale = 1},
+	 .files = "lib/process/pool_check_out"},
 };
 const size_t n_model_cases = N_OF(model_cases);

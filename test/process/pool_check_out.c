@@ -153,6 +153,128 @@ static void d5_5_a_thread_waits_for_so_long(struct loans *loans)
 	assert_int_equal(loans_wait(loans, 2, WEIR_FOREVER), -EDEADLK);
 }
 
+static void d5_5_who_waits_is_told_at_its_deadline(struct loans *loans)
+{
+	loans_members(loans, 1, 1);
+	assert_int_equal(loans_try(loans, 0), 0);
+	assert_int_equal(loans_ask_until(loans, 1, 2 * MS), 0);
+	assert_int_equal(loans_ask_until(loans, 2, 5 * MS), 0);
+	assert_int_equal(loans_ask_until(loans, 3, 9 * MS), 0);
+	assert_int_equal(loans_ask(loans, 4), 0);
+	world_advance(&loans->world.base, 5 * MS - 1);
+	assert_int_equal(loans->asks[1].rc, -ETIMEDOUT);
+	assert_int_equal(loans->asks[2].told, 0);
+	assert_members(loans, 0, 0, 3);
+	world_advance(&loans->world.base, 1);
+	assert_int_equal(loans->asks[2].rc, -ETIMEDOUT);
+	/* and its turn is another's, whose time does not come any more */
+	assert_int_equal(loans_check_in(loans, 0), 0);
+	assert_true(loans->asks[3].has);
+	world_advance(&loans->world.base, SECOND);
+	assert_int_equal(loans->asks[3].told, 1);
+	assert_int_equal(loans->asks[4].told, 0);
+	assert_false(loans_forget(loans, 1));
+	assert_false(loans_forget(loans, 3));
+}
+
+static void d5_5_a_deadline_that_has_passed_is_told(struct loans *loans)
+{
+	world_advance(&loans->world.base, SECOND);
+	loans_members(loans, 1, 1);
+	/* but one that is idle is had */
+	assert_int_equal(loans_ask_until(loans, 0, MS), 0);
+	assert_true(loans->asks[0].has);
+	assert_int_equal(loans_ask_until(loans, 1, MS), 0);
+	pool_settle(&loans->world);
+	assert_int_equal(loans->asks[1].rc, -ETIMEDOUT);
+	assert_members(loans, 0, 0, 0);
+}
+
+static void d5_5_cancelled_its_deadline_does_not_come(struct loans *loans)
+{
+	loans_members(loans, 1, 1);
+	assert_int_equal(loans_try(loans, 0), 0);
+	assert_int_equal(loans_ask_until(loans, 1, MS), 0);
+	assert_true(loans_forget(loans, 1));
+	world_advance(&loans->world.base, SECOND);
+	assert_int_equal(loans->asks[1].told, 0);
+	/* the struct is free */
+	memset(&loans->asks[1].request, 0, sizeof(loans->asks[1].request));
+	assert_int_equal(loans_ask_until(loans, 1, 2 * SECOND), 0);
+	assert_int_equal(loans_check_in(loans, 0), 0);
+	assert_true(loans->asks[1].has);
+	world_advance(&loans->world.base, 2 * SECOND);
+	assert_int_equal(loans->asks[1].told, 1);
+}
+
+static void ask_until_again(struct ask *ask)
+{
+	ask->loans->in_done = NULL;
+	assert_int_equal(ask->rc, -ETIMEDOUT);
+	assert_int_equal(loans_ask_until(ask->loans, 1, 3 * MS), 0);
+}
+
+static void d5_5_who_is_too_late_may_ask_again_at_once(struct loans *loans)
+{
+	loans_members(loans, 1, 1);
+	assert_int_equal(loans_try(loans, 0), 0);
+	loans->in_done = ask_until_again;
+	assert_int_equal(loans_ask_until(loans, 1, MS), 0);
+	world_advance(&loans->world.base, MS);
+	assert_int_equal(loans->asks[1].told, 1);
+	assert_members(loans, 0, 0, 1);
+	world_advance(&loans->world.base, 2 * MS);
+	assert_int_equal(loans->asks[1].told, 2);
+	assert_int_equal(loans->asks[1].rc, -ETIMEDOUT);
+}
+
+/* The holder of one that came too late may end: nothing is left of it. */
+static void d5_5_too_late_it_is_no_holder(struct loans *loans)
+{
+	struct weir_actor_id who = loans_holder(loans, 0);
+	struct ask *ask = &loans->asks[1];
+
+	loans_members(loans, 1, 1);
+	assert_int_equal(loans_try(loans, 0), 0);
+	assert_int_equal(loans_ask_as_until(loans, 1, who, MS), 0);
+	world_advance(&loans->world.base, MS);
+	assert_int_equal(ask->rc, -ETIMEDOUT);
+	loans_holder_end(loans, 0);
+	assert_int_equal(ask->told, 1);
+	assert_int_equal(loans_check_in(loans, 0), 0);
+	assert_members(loans, 0, 1, 0);
+}
+
+static void d5_5_an_end_of_the_pool_is_before_the_deadline(struct loans *loans)
+{
+	loans_members(loans, 1, 1);
+	assert_int_equal(loans_try(loans, 0), 0);
+	assert_int_equal(loans_ask_until(loans, 1, SECOND), 0);
+	if (weir_sim_random(loans->world.base.sim, 2)) {
+		assert_int_equal(stop_pool(&loans->world), 0);
+		pool_settle(&loans->world);
+		assert_int_equal(loans->asks[1].rc, -ESHUTDOWN);
+	} else {
+		crash(&loans->world, WORKERS);
+		assert_int_equal(loans->asks[1].rc, -ECANCELED);
+	}
+	world_advance(&loans->world.base, 2 * SECOND);
+	assert_int_equal(loans->asks[1].told, 1);
+}
+
+static void d5_5_so_many_may_wait_until_their_deadlines(struct loans *loans)
+{
+	loans->world.options.queue_max = 1;
+	loans_members(loans, 1, 1);
+	assert_int_equal(loans_try(loans, 0), 0);
+	assert_int_equal(loans_ask_until(loans, 1, MS), 0);
+	assert_int_equal(loans_ask_until(loans, 2, MS), -ENOBUFS);
+	world_advance(&loans->world.base, SECOND);
+	assert_int_equal(loans->asks[1].rc, -ETIMEDOUT);
+	assert_int_equal(loans->asks[2].told, 0);
+	assert_int_equal(loans_ask_until(loans, 2, 2 * SECOND), 0);
+}
+
 static void d5_5_so_many_may_wait(struct loans *loans)
 {
 	loans->world.options.queue_max = 2;
@@ -477,8 +599,11 @@ static void bad_input_is_an_error(struct loans *loans)
 	assert_int_equal(weir_pool_try_check_out(pools, "b", WEIR_ACTOR_ID_NONE,
 						 &out),
 			 -ENOENT);
-	assert_int_equal(weir_pool_check_out_async(pools, "a", NULL), -EINVAL);
-	assert_int_equal(weir_pool_check_out_async(pools, "a", &request),
+	assert_int_equal(weir_pool_check_out_async(pools, "a", NULL,
+						   WEIR_FOREVER),
+			 -EINVAL);
+	assert_int_equal(weir_pool_check_out_async(pools, "a", &request,
+						   WEIR_FOREVER),
 			 -EINVAL);
 	assert_int_equal(weir_pool_check_out_wait(pools, NULL,
 						  WEIR_ACTOR_ID_NONE, 0, &out),
@@ -505,6 +630,13 @@ int main(void)
 		RULE(d5_4_the_last_or_the_first_is_next),
 		RULE(d5_5_who_waits_is_served_in_order),
 		RULE(d5_5_a_thread_waits_for_so_long),
+		RULE(d5_5_who_waits_is_told_at_its_deadline),
+		RULE(d5_5_a_deadline_that_has_passed_is_told),
+		RULE(d5_5_cancelled_its_deadline_does_not_come),
+		RULE(d5_5_who_is_too_late_may_ask_again_at_once),
+		RULE(d5_5_too_late_it_is_no_holder),
+		RULE(d5_5_an_end_of_the_pool_is_before_the_deadline),
+		RULE(d5_5_so_many_may_wait_until_their_deadlines),
 		RULE(d5_5_so_many_may_wait),
 		RULE(d5_5_beyond_that_the_oldest_or_the_new_one_is_told),
 		RULE(d5_6_a_worker_that_ends_is_replaced),

@@ -213,6 +213,21 @@ static void ask_done(struct weir_pool_check_out *request, int rc)
 	ck_pr_store_32(&ask->open, 0);
 }
 
+/* None, one that has passed, or one that may come first. */
+static uint64_t deadline(struct user *user)
+{
+	uint64_t now = weir_executor_now(executor);
+
+	switch (draw(&user->random, 3)) {
+	case 0:
+		return WEIR_FOREVER;
+	case 1:
+		return now;
+	default:
+		return now + draw(&user->random, MS / 2);
+	}
+}
+
 static void ask_one(struct user *user, struct ask *ask)
 {
 	int rc;
@@ -227,7 +242,8 @@ static void ask_one(struct user *user, struct ask *ask)
 	ask->request.holder = draw(&user->random, 2) ? user->holder
 						     : WEIR_ACTOR_ID_NONE;
 	ck_pr_store_32(&ask->open, 1);
-	rc = weir_pool_check_out_async(pools, "a", &ask->request);
+	rc = weir_pool_check_out_async(pools, "a", &ask->request,
+				       deadline(user));
 	if (rc == 0) {
 		ck_pr_inc_64(&asked);
 		return;

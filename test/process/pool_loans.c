@@ -156,7 +156,8 @@ static void told(struct weir_pool_check_out *request, int rc)
 }
 
 /* Counted before: `done` may come first. */
-int loans_ask_as(struct loans *loans, size_t i, struct weir_actor_id who)
+int loans_ask_as_until(struct loans *loans, size_t i, struct weir_actor_id who,
+		       uint64_t deadline_ns)
 {
 	struct ask *self = &loans->asks[i];
 	int rc;
@@ -164,9 +165,20 @@ int loans_ask_as(struct loans *loans, size_t i, struct weir_actor_id who)
 	self->request.done = told;
 	self->request.holder = who;
 	self->asked++;
-	rc = weir_pool_check_out_async(loans->world.pools, "a", &self->request);
+	rc = weir_pool_check_out_async(loans->world.pools, "a", &self->request,
+				       deadline_ns);
 	self->asked -= rc < 0;
 	return rc;
+}
+
+int loans_ask_as(struct loans *loans, size_t i, struct weir_actor_id who)
+{
+	return loans_ask_as_until(loans, i, who, WEIR_FOREVER);
+}
+
+int loans_ask_until(struct loans *loans, size_t i, uint64_t deadline_ns)
+{
+	return loans_ask_as_until(loans, i, WEIR_ACTOR_ID_NONE, deadline_ns);
 }
 
 int loans_ask(struct loans *loans, size_t i)

@@ -54,6 +54,9 @@ struct weir_actor_id loans_holder(struct loans *loans, size_t i);
 void loans_holder_end(struct loans *loans, size_t i);
 int loans_ask_as(struct loans *loans, size_t i, struct weir_actor_id who);
 int loans_ask(struct loans *loans, size_t i);
+int loans_ask_as_until(struct loans *loans, size_t i, struct weir_actor_id who,
+		       uint64_t deadline_ns);
+int loans_ask_until(struct loans *loans, size_t i, uint64_t deadline_ns);
 int loans_try_as(struct loans *loans, size_t i, struct weir_actor_id who);
 int loans_try(struct loans *loans, size_t i);
 int loans_wait(struct loans *loans, size_t i, uint64_t timeout_ns);

@@ -29,6 +29,16 @@ static void draw_pool(struct loans *loans)
 	(void)weir_pool_start(loans->world.pools, options);
 }
 
+/* None, or one that has passed or is to come. */
+static uint64_t draw_deadline(struct loans *loans)
+{
+	uint64_t now = world_now(&loans->world.base);
+
+	if (draw(loans, 2))
+		return WEIR_FOREVER;
+	return now + draw(loans, 5) * MS;
+}
+
 static void draw_check_out(struct loans *loans)
 {
 	struct weir_actor_id who = WEIR_ACTOR_ID_NONE;
@@ -40,7 +50,7 @@ static void draw_check_out(struct loans *loans)
 	if (draw(loans, 2))
 		who = loans_holder(loans, draw(loans, HOLDERS));
 	if (draw(loans, 3))
-		(void)loans_ask_as(loans, i, who);
+		(void)loans_ask_as_until(loans, i, who, draw_deadline(loans));
 	else
 		(void)loans_try_as(loans, i, who);
 }
@@ -151,7 +161,8 @@ static void play(struct loans *loans)
 	for (i = 0; i < 3; i++)
 		(void)loans_try_as(loans, i, loans_holder(loans, i));
 	for (; i < 30; i++)
-		(void)loans_ask_as(loans, i, loans_holder(loans, i % 4));
+		(void)loans_ask_as_until(loans, i, loans_holder(loans, i % 4),
+					 i % 3 ? WEIR_FOREVER : i * MS);
 	pool_settle(&loans->world);
 	(void)loans_forget(loans, 10);
 	loans_holder_end(loans, 0);
