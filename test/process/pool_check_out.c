@@ -275,6 +275,26 @@ static void d5_5_so_many_may_wait_until_their_deadlines(struct loans *loans)
 	assert_int_equal(loans_ask_until(loans, 2, 2 * SECOND), 0);
 }
 
+static void d5_5_without_timers_there_is_no_deadline(struct loans *loans)
+{
+	struct weir_executor *executor = loans->world.base.executor;
+	const struct weir_executor_ops *timed = executor->ops;
+	struct weir_executor_ops untimed = *timed;
+
+	untimed.timer_arm = NULL;
+	untimed.timer_cancel = NULL;
+	loans_members(loans, 1, 1);
+	executor->ops = &untimed;
+	/* one that need not wait needs none */
+	assert_int_equal(loans_ask_until(loans, 0, MS), 0);
+	assert_int_equal(loans_ask_until(loans, 1, MS), -ENOTSUP);
+	assert_members(loans, 0, 0, 0);
+	assert_int_equal(loans_ask(loans, 1), 0);
+	assert_int_equal(loans_check_in(loans, 0), 0);
+	assert_true(loans->asks[1].has);
+	executor->ops = timed;
+}
+
 static void d5_5_so_many_may_wait(struct loans *loans)
 {
 	loans->world.options.queue_max = 2;
@@ -464,6 +484,23 @@ static void d5_7_a_holder_that_has_ended_gets_none(struct loans *loans)
 	assert_true(loans->asks[2].has);
 }
 
+static void d5_7_nobody_of_another_system_is_a_holder(struct loans *loans)
+{
+	struct weir_actor_id stranger;
+	struct weir_system *there;
+
+	assert_int_equal(
+		weir_system_new(&there, loans->world.base.executor, NULL), 0);
+	stranger = weir_system_lookup(there, "/user");
+	loans_members(loans, 1, 1);
+	assert_int_equal(loans_try_as(loans, 0, stranger), -ESRCH);
+	assert_int_equal(loans_ask_as(loans, 0, stranger), -ESRCH);
+	assert_members(loans, 0, 1, 0);
+	weir_system_stop(there);
+	pool_settle(&loans->world);
+	assert_int_equal(weir_system_free(there), 0);
+}
+
 /* It ends while a worker is made for it. */
 static void d5_7_a_worker_made_in_vain_is_idle(struct loans *loans)
 {
@@ -637,6 +674,7 @@ int main(void)
 		RULE(d5_5_too_late_it_is_no_holder),
 		RULE(d5_5_an_end_of_the_pool_is_before_the_deadline),
 		RULE(d5_5_so_many_may_wait_until_their_deadlines),
+		RULE(d5_5_without_timers_there_is_no_deadline),
 		RULE(d5_5_so_many_may_wait),
 		RULE(d5_5_beyond_that_the_oldest_or_the_new_one_is_told),
 		RULE(d5_6_a_worker_that_ends_is_replaced),
@@ -649,6 +687,7 @@ int main(void)
 		RULE(d5_7_the_end_of_a_holder_checks_its_workers_in),
 		RULE(d5_7_what_was_checked_in_is_not_checked_in_again),
 		RULE(d5_7_a_holder_that_has_ended_gets_none),
+		RULE(d5_7_nobody_of_another_system_is_a_holder),
 		RULE(d5_7_a_worker_made_in_vain_is_idle),
 		RULE(d5_8_a_check_in_counts_once),
 		RULE(d5_8_a_worker_of_other_pools_is_not_there),
