@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -470,7 +471,8 @@ static void the_end_behind_the_output_needs_no_demand(void **state)
 static void what_comes_behind_the_exit_waits_for_demand(void **state)
 {
 	static const char script[] = "(while kill -0 $$ 2>&-; do :; done;"
-				     " echo late; echo x >&2) & echo early";
+				     " echo late; echo x >&2) & echo early;"
+				     " read x <&2";
 	struct weir_flow_child_options options = {
 		.errors = WEIR_FLOW_CHILD_ERRORS_FD,
 	};
@@ -480,7 +482,8 @@ static void what_comes_behind_the_exit_waits_for_demand(void **state)
 	char c;
 
 	leftovers_note(&leftovers);
-	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	assert_int_equal(
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
 	assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
 	options.errors_fd = fds[1];
 	flow_world_init(&world, weir_flow_bytes_items());
@@ -488,6 +491,10 @@ static void what_comes_behind_the_exit_waits_for_demand(void **state)
 	world.flow = weir_flow_map(world.flow, forget, NULL);
 	world.flow = weir_flow_items(world.flow, NULL);
 	world_start(&world, 1);
+	while (world.got.n < 1)
+		until(&world, 0);
+	/* it exits now, and no sooner */
+	assert_int_equal(write(fds[0], "\n", 1), 1);
 	do
 		until(&world, 0);
 	while (read(fds[0], &c, 1) != 1);
