@@ -115,7 +115,7 @@ struct weir_flow *upon_join_for_a_while(struct weir_flow *flow,
 					const struct weir_items *items)
 {
 	const struct weir_flow_join_options options = {
-		.left_ns = pace_ns + 1,
+		.left_ns = pace_ns ? pace_ns + 1 : HOUR_NS,
 		.right_ns = WEIR_FOREVER,
 		.left_max = 2,
 		.right_max = 9,
@@ -158,8 +158,8 @@ struct weir_flow *upon_group_join_for_a_while(struct weir_flow *flow,
 					      const struct weir_items *items)
 {
 	const struct weir_flow_join_options options = {
-		.left_ns = 2 * pace_ns + 1,
-		.right_ns = pace_ns + 1,
+		.left_ns = pace_ns ? 2 * pace_ns + 1 : HOUR_NS,
+		.right_ns = pace_ns ? pace_ns + 1 : HOUR_NS,
 		.left_max = 2,
 		.right_max = 9,
 	};
