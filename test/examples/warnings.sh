@@ -10,13 +10,20 @@ command -v "$compiler" >/dev/null || exit 77 # skipped
 
 status=0
 for program in "$source"/docs/examples/*.c; do
-	case $program in
-	*/pgz.c) # needs zlib
-		echo '#include <zlib.h>' |
-			"$compiler" -x c -fsyntax-only - 2>/dev/null || continue
-		;;
+	package=
+	case $program in # what it needs besides
+	*/embed_event.c) package=libevent_core ;;
+	*/embed_glib.c) package=glib-2.0 ;;
+	*/embed_sd.c) package=libsystemd ;;
+	*/embed_uv.c | */uv_read.c) package=libuv ;;
+	*/pgz.c) package=zlib ;;
 	esac
-	"$compiler" -Wall -Wextra -Werror -O2 -I "$source/include" -c \
+	flags=
+	if [ -n "$package" ]; then
+		flags=$(pkg-config --cflags "$package" 2>/dev/null) || continue
+	fi
+	# shellcheck disable=SC2086 # a list
+	"$compiler" -Wall -Wextra -Werror -O2 -I "$source/include" $flags -c \
 		-o /dev/null "$program" || status=1
 done
 exit $status
