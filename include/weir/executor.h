@@ -61,8 +61,9 @@ struct weir_timer {
 };
 
 /*
- * A file descriptor to be watched. As weir_timer: once per arming, when one of
- * `events` is there, as poll(2) would say.
+ * A file descriptor to be watched. As weir_timer, but a pool fires it on one of
+ * its workers: once per arming, when one of `events` is there, as poll(2) would
+ * say.
  *
  * With `edges` it stays armed until it is cancelled, and fires whenever
  * something has come since it fired last, as with EPOLLET: so the user reads or

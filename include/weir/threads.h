@@ -5,10 +5,12 @@
  * moving it pays; so actors that work on the same data run on one core. Idle
  * workers sleep: a pool with nothing to do uses no CPU.
  *
- * Threads start with the first submission, so a pool may be made before fork().
- * A pool whose threads run cannot be used in the child: submissions and timers
- * there get -ECHILD. Timers and watches have a thread of their own,
- * "<name>-timer", which starts with the first of them.
+ * Threads start with the first submission or watch, so a pool may be made before
+ * fork(). A pool whose threads run cannot be used in the child: submissions,
+ * timers and watches there get -ECHILD. Timers have a thread of their own, "<name>-timer",
+ * which starts with the first of them, so that a deadline passes also while all
+ * workers are in long turns. Descriptors have none: an idle worker waits for
+ * them, and busy ones look at them between turns.
  */
 #ifndef WEIR_THREADS_H
 #define WEIR_THREADS_H

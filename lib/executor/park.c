@@ -48,6 +48,18 @@
  *     reads monitor == 0. A monitor that is woken itself writes 0 as well. A
  *     worker that queues something may miss that 0 and wake nobody, which does
  *     no harm: the woken monitor searches.
+ *  8. Polling. One worker at a time owns `poller`: it waits in the kernel for
+ *     descriptors, and not on its epoch. Who wakes it increments the epoch and
+ *     then reads `poller`; the worker sets `poller` and then reads the epoch.
+ *     Both have a full fence between, so the worker does not wait, or the waker
+ *     ends its wait, which `rouse` does even if it comes first. A worker that
+ *     has cleared `poller` may sleep on its epoch next. The futex compares the
+ *     epoch behind a full fence: so it refuses, or the waker reads 0 and wakes
+ *     the sleeper.
+ *  9. Once there are descriptors, somebody polls or somebody is awake: a worker
+ *     that has polled is awake when it clears `poller`, and each that goes idle
+ *     polls, unless another does. The first descriptor wakes a worker for that
+ *     (claim 3: its source is that there are descriptors).
  */
 #include "executor/park.h"
 
@@ -136,6 +148,31 @@ bool weir__park_sleep(struct weir__park *park, uint32_t i, uint32_t epoch,
 	       -ETIMEDOUT;
 }
 
+bool weir__park_polls(const struct weir__park *park)
+{
+	return ck_pr_load_32(&park->poller) != 0;
+}
+
+bool weir__park_poll(struct weir__park *park, uint32_t i)
+{
+	if (weir__park_polls(park) || !ck_pr_cas_32(&park->poller, 0, i + 1))
+		return false;
+	/* acquire: what the last one did as it polled; pairs with the release
+	 * in weir__park_polled() */
+	ck_pr_fence_acquire();
+	/* `poller` before the caller's look at the epoch; pairs with the fence
+	 * in wake() (claim 8). */
+	ck_pr_fence_atomic_load();
+	return true;
+}
+
+void weir__park_polled(struct weir__park *park)
+{
+	/* release: what was done meanwhile; pairs with the acquire above */
+	ck_pr_fence_release();
+	ck_pr_store_32(&park->poller, 0);
+}
+
 static bool wake(struct weir__park *park, uint32_t i)
 {
 	if (!clear(park, i))
@@ -145,7 +182,13 @@ static bool wake(struct weir__park *park, uint32_t i)
 	 * weir__park_epoch() (claim 2). */
 	ck_pr_fence_atomic();
 	ck_pr_inc_32(&park->sleepers[i].epoch);
-	weir__futex_wake(&park->sleepers[i].epoch, 1);
+	/* The epoch before `poller`; pairs with the fence in weir__park_poll()
+	 * (claim 8). */
+	ck_pr_fence_atomic_load();
+	if (WEIR_UNLIKELY(ck_pr_load_32(&park->poller) == i + 1))
+		park->rouse(park);
+	else
+		weir__futex_wake(&park->sleepers[i].epoch, 1);
 	return true;
 }
 

@@ -26,8 +26,14 @@ struct weir__park {
 	 * there is none. Seldom written, often read: it shares the line of
 	 * constant fields. */
 	uint32_t monitor;
+	/* Set before any worker polls: ends that worker's wait for descriptors,
+	 * or its next one. */
+	void (*rouse)(struct weir__park *park);
 	/* Searchers, or less (signed; claim 5). */
 	uint32_t searching __attribute__((aligned(WEIR__LINE)));
+	/* The number of the worker that polls, plus 1; 0: none does (claim 8).
+	 */
+	uint32_t poller;
 	/* Bit i: worker i is parked, or about to be. Not on the line of
 	 * `searching`: a thread that would wake a worker only reads this line,
 	 * which stays in that thread's cache while all workers are awake. */
@@ -76,6 +82,17 @@ bool weir__park_cancel(struct weir__park *park, uint32_t i);
  */
 bool weir__park_sleep(struct weir__park *park, uint32_t i, uint32_t epoch,
 		      uint64_t timeout_ns);
+
+/*
+ * Worker i is to wait for descriptors in place of weir__park_sleep(), if no
+ * other worker does. True: it polls, until weir__park_polled(); if
+ * weir__park_epoch() is not what it was before, it does not wait.
+ */
+bool weir__park_poll(struct weir__park *park, uint32_t i);
+void weir__park_polled(struct weir__park *park);
+
+/* True if a worker polls. A hint. */
+bool weir__park_polls(const struct weir__park *park);
 
 /*
  * Something was published, by a ck_pr read-modify-write or with a full fence

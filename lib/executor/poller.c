@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -19,8 +18,6 @@
 #include "base/costs.h"
 #include "base/own_thread.h"
 #include "executor/thread.h"
-
-#define EVENTS 64 /* taken from epoll at once */
 
 /* epoll's data for our own two descriptors; below WEIR__WATCHES_DATA_MIN. */
 enum { DATA_EVENT, DATA_TIMER };
@@ -184,23 +181,21 @@ static bool wait_readable(struct weir__poller *poller, uint64_t timeout_ns)
 	return ppoll(&ready, 1, &timeout, NULL) > 0;
 }
 
-/*
- * Returns how many events are ready; 0 also when a signal came or the time was
- * up.
- */
-static int harvest(struct weir__poller *poller, struct epoll_event *events,
-		   uint64_t timeout_ns)
+void weir__poller_harvest(struct weir__poller *poller,
+			  struct weir__harvest *harvest, uint64_t timeout_ns)
 {
 	int n;
 
+	harvest->n = 0;
 	/* epoll_wait itself has milliseconds only. */
 	if (timeout_ns && timeout_ns != WEIR_FOREVER &&
 	    !wait_readable(poller, timeout_ns))
-		return 0;
+		return;
 	weir__costs_kernel_call();
-	n = epoll_wait(poller->epoll_fd, events, EVENTS,
+	n = epoll_wait(poller->epoll_fd, harvest->events, WEIR__HARVEST_EVENTS,
 		       timeout_ns == WEIR_FOREVER ? -1 : 0);
-	return n < 0 ? 0 : n;
+	if (n > 0)
+		harvest->n = (uint32_t)n;
 }
 
 static struct weir_watch *take_watch(struct weir__poller *poller,
@@ -247,24 +242,34 @@ static uint32_t fire_timers(struct weir__poller *poller)
 	return fired;
 }
 
+uint32_t weir__poller_fire(struct weir__poller *poller,
+			   const struct weir__harvest *harvest, bool *woken)
+{
+	uint32_t fired = 0, i;
+
+	*woken = false;
+	for (i = 0; i < harvest->n; i++) {
+		const struct epoll_event *event = &harvest->events[i];
+
+		if (event->data.u64 == DATA_EVENT)
+			*woken = true;
+		else if (event->data.u64 != DATA_TIMER)
+			fired += fire_watches(poller, event);
+	}
+	return fired;
+}
+
 uint32_t weir__poller_run(struct weir__poller *poller, uint64_t timeout_ns,
 			  bool *woken)
 {
-	struct epoll_event events[EVENTS];
-	int n = harvest(poller, events, timeout_ns);
-	uint32_t fired = 0;
-	int i;
+	struct weir__harvest harvest;
+	uint32_t fired;
 
+	weir__poller_harvest(poller, &harvest, timeout_ns);
 	weir__lock(&poller->lock);
 	poller->running = true;
 	weir__unlock(&poller->lock);
-	*woken = false;
-	for (i = 0; i < n; i++) {
-		if (events[i].data.u64 == DATA_EVENT)
-			*woken = true;
-		else if (events[i].data.u64 != DATA_TIMER)
-			fired += fire_watches(poller, &events[i]);
-	}
+	fired = weir__poller_fire(poller, &harvest, woken);
 	return fired + fire_timers(poller);
 }
 

@@ -2,9 +2,10 @@
 /*
  * Timers and watched descriptors in real time: a wheel, an epoll set, a timerfd
  * for the wheel's next time and an eventfd to be woken by, under one lock. A
- * loop runs a poller on its owner's thread (weir__poller). An executor with
- * threads has a poller with a thread of its own, which starts with the first
- * timer or watch (weir__poller_thread).
+ * loop runs a poller on its owner's thread (weir__poller), and the workers of a
+ * pool run one in turn, for descriptors alone. For the timers of a pool, and all
+ * of the blocking executor's, there is a poller with a thread of its own, which
+ * starts with the first of them (weir__poller_thread).
  *
  * Which calls may run together: arm, cancel and wake, from any thread, with any
  * call. run and settle on one thread at a time. init and fini alone.
@@ -16,6 +17,7 @@
 #define WEIR_EXECUTOR_POLLER_H
 
 #include <pthread.h>
+#include <sys/epoll.h>
 
 #include <weir/executor.h>
 
@@ -63,6 +65,24 @@ void weir__poller_wake(struct weir__poller *poller);
 
 /* event_fd is not readable any more. */
 void weir__poller_unwake(struct weir__poller *poller);
+
+/* What is ready; taken from the kernel at once. */
+#define WEIR__HARVEST_EVENTS 64
+struct weir__harvest {
+	uint32_t n;
+	struct epoll_event events[WEIR__HARVEST_EVENTS];
+};
+
+/*
+ * Waits until something is ready for at most `timeout_ns`, 0: only looks. None,
+ * also when a signal came. Then weir__poller_fire() fires the watches that this
+ * concerns, and returns how many; *woken: event_fd is readable. Both on one
+ * thread at a time, one after the other; for a poller without timers.
+ */
+void weir__poller_harvest(struct weir__poller *poller,
+			  struct weir__harvest *harvest, uint64_t timeout_ns);
+uint32_t weir__poller_fire(struct weir__poller *poller,
+			   const struct weir__harvest *harvest, bool *woken);
 
 /*
  * Waits until something is ready for at most `timeout_ns`, 0: only looks;

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fence.h"
 #include "base/forkmark.h"
 #include "base/memory.h"
 #include "base/options.h"
@@ -205,12 +206,103 @@ static int timer_arm(struct weir_threads *pool, struct weir_timer *timer,
 						      at_ns);
 }
 
+static void rouse(struct weir__park *park)
+{
+	weir__poller_wake(
+		weir_container_of(park, struct weir_threads, park)->poller);
+}
+
+/* The descriptors' poller, with the first of them. */
+static int make_poller(struct weir_threads *pool)
+{
+	const struct weir_allocator *allocator =
+		pool->executor.options.allocator;
+	struct weir__poller *made;
+	int rc = 0;
+
+	if (ck_pr_load_ptr(&pool->poller))
+		return 0;
+	weir__lock(&pool->lock);
+	if (!pool->poller) {
+		made = weir__alloc(allocator, sizeof(*made));
+		rc = made ? weir__poller_init(made, allocator) : -ENOMEM;
+		if (rc == 0) {
+			/* release: the poller; pairs with watch_arm(),
+			 * watch_cancel() and poller_of() */
+			ck_pr_fence_release();
+			ck_pr_store_ptr(&pool->poller, made);
+		} else {
+			weir__free(allocator, made, sizeof(*made));
+		}
+	}
+	weir__unlock(&pool->lock);
+	return rc;
+}
+
+static void free_poller(struct weir_threads *pool, bool child)
+{
+	if (!pool->poller)
+		return;
+	weir__poller_fini(pool->poller, child);
+	weir__free(pool->executor.options.allocator, pool->poller,
+		   sizeof(*pool->poller));
+}
+
+/* From outside. The watch may fire, and be the last of its actor, meanwhile. */
+static int watch_arm_outside(struct weir_threads *pool,
+			     struct weir_watch *watch)
+{
+	int rc;
+
+	ck_pr_inc_32(&pool->outside);
+	rc = weir__poller_watch_arm(pool->poller, watch);
+	/* The poller before the look for idle workers: park.c, claims 3 and 9.
+	 */
+	weir__fence_full();
+	if (rc == 0 && !weir__park_polls(&pool->park))
+		weir__park_wake_one(&pool->park);
+	/* release: as in submit_outside() */
+	ck_pr_fence_release();
+	ck_pr_dec_32(&pool->outside);
+	return rc;
+}
+
+/*
+ * On a worker, which polls when it goes idle. No fence: the others see that it
+ * is awake, and until it is idle a monitor looks (park.c, claim 6).
+ */
+static int watch_arm_inside(struct weir_threads *pool, struct weir_watch *watch)
+{
+	int rc = weir__poller_watch_arm(pool->poller, watch);
+
+	if (rc == 0 && !ck_pr_load_32(&pool->park.monitor) &&
+	    !weir__park_polls(&pool->park))
+		weir__park_wake_one(&pool->park);
+	return rc;
+}
+
 static int watch_arm(struct weir_threads *pool, struct weir_watch *watch)
 {
-	int rc = claim(pool);
+	int rc = ready(pool, 0);
 
-	return rc < 0 ? rc
-		      : weir__poller_thread_watch_arm(&pool->service, watch);
+	if (rc == 0)
+		rc = make_poller(pool);
+	if (rc < 0)
+		return rc;
+	/* acquire: the poller that another thread has made */
+	ck_pr_fence_acquire();
+	return weir__worker_self(pool) ? watch_arm_inside(pool, watch)
+				       : watch_arm_outside(pool, watch);
+}
+
+static bool watch_cancel(struct weir_threads *pool, struct weir_watch *watch)
+{
+	struct weir__poller *poller = ck_pr_load_ptr(&pool->poller);
+
+	/* acquire: as in watch_arm() */
+	ck_pr_fence_acquire();
+	return poller && !forked(pool) &&
+	       weir__poller_watch_cancel(poller, watch);
 }
 
 static int pool_timer_arm(struct weir_executor *executor,
@@ -235,8 +327,7 @@ static int pool_watch_arm(struct weir_executor *executor,
 static bool pool_watch_cancel(struct weir_executor *executor,
 			      struct weir_watch *watch)
 {
-	return weir__poller_thread_watch_cancel(&pool_of(executor)->service,
-						watch);
+	return watch_cancel(pool_of(executor), watch);
 }
 
 static const struct weir_executor_ops pool_ops = {
@@ -270,8 +361,7 @@ static int worker_watch_arm(struct weir_executor *executor,
 static bool worker_watch_cancel(struct weir_executor *executor,
 				struct weir_watch *watch)
 {
-	return weir__poller_thread_watch_cancel(
-		&worker_of(executor)->pool->service, watch);
+	return watch_cancel(worker_of(executor)->pool, watch);
 }
 
 static const struct weir_executor_ops worker_ops = {
@@ -354,6 +444,7 @@ static struct weir_threads *allocate(const struct weir_executor *head,
 		pool->cpus = (void *)(block + sets);
 	pool->size = size;
 	weir__park_init(&pool->park, (void *)(block + sleepers), n_workers);
+	pool->park.rouse = rouse;
 	return pool;
 }
 
@@ -501,6 +592,7 @@ static bool inherited(const struct weir_threads *pool)
 static void free_forked(struct weir_threads *pool)
 {
 	weir__poller_thread_fini(&pool->service, true);
+	free_poller(pool, true);
 	weir__registry_free_forked(pool->executor.options.allocator,
 				   pool->executor.registry);
 	release(pool);
@@ -525,6 +617,7 @@ int weir_threads_free(struct weir_threads *threads)
 	weir__poller_thread_fini(&threads->service, false);
 	join_all(threads);
 	wait_outside(threads);
+	free_poller(threads, false);
 	weir__not_refused(weir_executor_fini(&threads->executor));
 	release(threads);
 	return 0;

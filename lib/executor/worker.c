@@ -22,6 +22,7 @@
 #include <assert.h>
 
 #include "executor/registry.h"
+#include "executor/task.h"
 
 #define MARK_UNIT_NS 1024u	      /* of the time in a mark */
 #define SPIN_STALLS 16u		      /* between two looks at the clock */
@@ -36,6 +37,7 @@
 #define LOOK_SLICES 8u	  /* and between two at the inboxes */
 #define STEAL_MAX 16u	  /* tasks taken at once */
 #define LONG_PART 16u	  /* a slice of steal_ns / 16 is long */
+#define POLL_NS 50000u /* between two looks at descriptors, of busy workers */
 
 static void count(uint64_t *counter)
 {
@@ -309,16 +311,76 @@ static void offload(struct weir__worker *worker, uint64_t now_ns)
 	worker->calm_ns = now_ns;
 }
 
+/* --- Descriptors ---------------------------------------------------------- */
+
+/* NULL: the pool has watched no descriptor. */
+static struct weir__poller *poller_of(const struct weir_threads *pool)
+{
+	struct weir__poller *poller = ck_pr_load_ptr(&pool->poller);
+
+	/* acquire: pairs with the release in make_poller() */
+	ck_pr_fence_acquire();
+	return poller;
+}
+
+/* True if there are descriptors, and no worker polls. A hint. */
+static bool unpolled(const struct weir_threads *pool)
+{
+	return ck_pr_load_ptr(&pool->poller) && !weir__park_polls(&pool->park);
+}
+
+/*
+ * Fires what was harvested, and gives the poller up. Returns how many watches
+ * were fired.
+ */
+static uint32_t fire_and_leave(struct weir__worker *worker,
+			       struct weir__poller *poller,
+			       const struct weir__harvest *harvest)
+{
+	struct weir_threads *pool = worker->pool;
+	uint32_t fired;
+	bool woken;
+
+	fired = weir__poller_fire(poller, harvest, &woken);
+	if (woken)
+		weir__poller_unwake(poller);
+	/* relaxed: a hint */
+	ck_pr_store_64(&pool->polled_ns, weir__clock_ns());
+	weir__park_polled(&pool->park);
+	/* tasks of executors that run at once, which were submitted */
+	if (weir__thread.pending_head)
+		weir__task_run_pending(&weir__thread);
+	return fired;
+}
+
+/* Between two slices: no idle worker has polled for some time. */
+static __attribute__((noinline)) void poll_meanwhile(
+	struct weir__worker *worker, uint64_t now_ns)
+{
+	struct weir_threads *pool = worker->pool;
+	struct weir__poller *poller = poller_of(pool);
+	struct weir__harvest harvest;
+
+	/* signed: another worker may have polled since */
+	if ((int64_t)(now_ns - ck_pr_load_64(&pool->polled_ns)) < POLL_NS ||
+	    !weir__park_poll(&pool->park, worker->index))
+		return;
+	weir__poller_harvest(poller, &harvest, 0);
+	(void)fire_and_leave(worker, poller, &harvest);
+}
+
 /*
  * The worker's own look at its queue: if the task in front is overdue, another
- * worker should take it. Reads the clock about four times in steal_ns, so with
- * short slices seldom: `slices_between` follows the length of the last slices.
+ * worker should take it. Reads the clock about four times in steal_ns, or in
+ * POLL_NS if that is shorter, so with short slices seldom: `slices_between`
+ * follows the length of the last slices.
  */
 static void check(struct weir__worker *worker)
 {
 	uint64_t now = weir__clock_ns();
 	uint64_t passed = now - worker->checked_ns;
-	uint64_t wanted = worker->pool->steal_ns / 4;
+	uint64_t steal_ns = worker->pool->steal_ns;
+	uint64_t wanted = (steal_ns < POLL_NS ? steal_ns : POLL_NS) / 4;
 
 	assert(worker->slices_between > 0);
 	worker->checked_ns = now;
@@ -343,6 +405,8 @@ static void check(struct weir__worker *worker)
 	/* No fence: a worker that is missed now is woken at the next check. */
 	if (overdue(worker, now))
 		weir__park_wake_one(&worker->pool->park);
+	if (WEIR_UNLIKELY(unpolled(worker->pool)))
+		poll_meanwhile(worker, now);
 }
 
 /*
@@ -386,7 +450,8 @@ static bool others_awake(const struct weir_threads *pool, bool self)
 
 /*
  * The worker has found work. If no other worker searches, one may have to: for
- * other work, or to monitor the workers that are busy.
+ * other work, or to monitor the workers that are busy and, where this one has
+ * polled, the descriptors.
  */
 static void found(struct weir__worker *worker)
 {
@@ -397,7 +462,7 @@ static void found(struct weir__worker *worker)
 	if (!weir__mailbox_empty(&pool->inbox) ||
 	    (!ck_pr_load_32(&pool->park.monitor) &&
 	     (worker->ring.tail - worker->ring.head > 1 ||
-	      others_awake(pool, true))))
+	      others_awake(pool, true) || unpolled(pool))))
 		weir__park_wake_one(&pool->park);
 }
 
@@ -445,7 +510,8 @@ static bool spin(struct weir__worker *worker)
 				return true; /* and soon look again */
 			worker->looked_ns = now;
 		}
-		if (stopping(pool))
+		/* it spins in the kernel, so to say: see await_ready() */
+		if (stopping(pool) || unpolled(pool))
 			return false;
 		stall(worker);
 		now = weir__clock_ns();
@@ -504,14 +570,68 @@ static bool decide(struct weir__worker *worker, struct sleep *sleep)
 	return sleep->monitoring;
 }
 
+/* What a worker has found when it is awake again. */
+enum woken { ASLEEP, SEARCHES, HAS_WORK };
+
+/*
+ * The worker polls, in place of a sleep. If anything comes it is idle no more.
+ */
+static enum woken await_ready(struct weir__worker *worker,
+			      struct weir__poller *poller, uint32_t epoch,
+			      uint64_t timeout_ns)
+{
+	struct weir__park *park = &worker->pool->park;
+	struct weir__harvest harvest = {.n = 0};
+	uint32_t fired;
+
+	if (weir__park_epoch(park, worker->index) == epoch)
+		weir__poller_harvest(poller, &harvest, timeout_ns);
+	/* before what is fired submits: then nobody else need be woken */
+	if (harvest.n > 0 && !weir__park_cancel(park, worker->index))
+		count(&worker->wakes);
+	fired = fire_and_leave(worker, poller, &harvest);
+	if (harvest.n == 0)
+		return ASLEEP;
+	return fired ? HAS_WORK : SEARCHES;
+}
+
+/*
+ * The monitor leaves the poller to who is awake, and will want it back soon. If
+ * that one is busy for long, the monitor looks for what is ready when it looks
+ * at the others.
+ */
+static enum woken sleep_or_poll(struct weir__worker *worker, uint32_t epoch,
+				struct sleep *sleep)
+{
+	struct weir_threads *pool = worker->pool;
+	struct weir__poller *poller = poller_of(pool);
+	uint32_t i = worker->index;
+	bool monitors = decide(worker, sleep);
+	uint64_t timeout_ns = monitors ? sleep->timeout_ns : WEIR_FOREVER;
+	enum woken woken = ASLEEP;
+
+	if (poller && !(monitors && others_awake(pool, false)) &&
+	    weir__park_poll(&pool->park, i))
+		woken = await_ready(worker, poller, epoch, timeout_ns);
+	else if (!weir__park_sleep(&pool->park, i, epoch, timeout_ns) &&
+		 poller && weir__park_poll(&pool->park, i))
+		woken = await_ready(worker, poller, epoch, 0);
+	/* woken early it does not sleep again, or not for long */
+	if (monitors && sleep->timeout_ns < MONITOR_MAX_NS)
+		sleep->timeout_ns *= 2;
+	return woken;
+}
+
 /*
  * Sleeps until there may be work. When the worker is awake again it searches.
+ * True: it has work.
  */
-static void park(struct weir__worker *worker)
+static bool park(struct weir__worker *worker)
 {
 	struct weir__park *park = &worker->pool->park;
 	struct sleep sleep = {.timeout_ns = MONITOR_MIN_NS};
 	uint32_t i = worker->index, epoch;
+	enum woken woken;
 
 	/* Before the bit: a thread that has seen all bits set finds the same
 	 * count next time. */
@@ -520,27 +640,21 @@ static void park(struct weir__worker *worker)
 	 * in weir_threads_idle() */
 	ck_pr_fence_release();
 	weir__park_announce(park, i);
-	for (;;) {
+	do {
+		woken = SEARCHES;
 		epoch = weir__park_epoch(park, i);
 		if (weir__park_woken(park, i)) {
 			count(&worker->wakes);
-			break;
-		}
-		if (anything(worker)) {
+		} else if (anything(worker)) {
 			if (!weir__park_cancel(park, i))
 				count(&worker->wakes);
-			break;
+		} else {
+			woken = sleep_or_poll(worker, epoch, &sleep);
 		}
-		if (!decide(worker, &sleep)) {
-			weir__park_sleep(park, i, epoch, WEIR_FOREVER);
-		} else if (!weir__park_sleep(park, i, epoch,
-					     sleep.timeout_ns)) {
-			if (sleep.timeout_ns < MONITOR_MAX_NS)
-				sleep.timeout_ns *= 2;
-		}
-	}
+	} while (woken == ASLEEP);
 	if (sleep.monitoring)
 		weir__park_unmonitor(park);
+	return woken == HAS_WORK;
 }
 
 static bool few_queued(const struct weir__worker *worker)
@@ -609,7 +723,8 @@ static void *run(struct weir__worker *worker)
 		while (!spin(worker)) {
 			if (stopping(pool))
 				return NULL;
-			park(worker);
+			if (park(worker))
+				break;
 		}
 		found(worker);
 		worker->calm_ns = worker->checked_ns;

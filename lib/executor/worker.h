@@ -90,13 +90,17 @@ struct weir_threads {
 	uint32_t stop;
 	const uint32_t *mark;	/* of the process that has threads, or NULL */
 	struct weir__lock lock; /* over making the mark and the threads */
-	struct weir__poller_thread service;
+	struct weir__poller_thread service; /* of timers */
+	/* Of descriptors, which workers poll when they are idle (park.c, claim
+	 * 8). Atomic, NULL: nothing has been watched yet. */
+	struct weir__poller *poller;
 	/* Anyone pushes tasks for any worker. */
 	struct weir__mailbox inbox __attribute__((aligned(WEIR__LINE)));
 	/* Calls from outside that may touch the pool after their task ran. Not
 	 * on the inbox's cache line: a worker takes that line before these
 	 * calls leave. */
 	uint32_t outside __attribute__((aligned(WEIR__LINE)));
+	uint64_t polled_ns; /* atomic: about when descriptors were looked at */
 	struct weir__park park __attribute__((aligned(WEIR__LINE)));
 };
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fence.h"
 #include "base/futex.h"
 #include "executor/inbox.h"
 #include "executor/park.h"
@@ -28,13 +29,32 @@ static struct world {
 	struct weir__mailbox ring;	     /* of worker 1: only stolen from */
 	struct task tasks[2];
 	uint32_t stop;
+	uint32_t watches; /* atomic: there are descriptors */
+	uint32_t kernel;  /* atomic, a futex: what a poller waits for */
+	uint32_t polls;	  /* plain, the poller's */
 } world;
+
+/* In `kernel`: a waker has written, a descriptor is ready (for that task). */
+enum { ROUSED = 1, READY = 2 };
+
+static void kernel_tells(struct world *w, uint32_t what)
+{
+	ck_pr_fence_memory();
+	ck_pr_or_32(&w->kernel, what);
+	weir__futex_wake(&w->kernel, 1);
+}
+
+static void rouse(struct weir__park *park)
+{
+	kernel_tells(weir_container_of(park, struct world, park), ROUSED);
+}
 
 static void setup(void *context)
 {
 	struct world *w = context;
 
 	weir__park_init(&w->park, w->sleepers, N_WORKERS);
+	w->park.rouse = rouse;
 	explorer_name(&w->park, sizeof(w->park), "park");
 	explorer_name(&w->inbox, sizeof(w->inbox), "inbox");
 }
@@ -263,6 +283,130 @@ static void waker_of_worker_1(void *context)
 	weir__park_wake(&((struct world *)context)->park, 1);
 }
 
+/* --- Polling -------------------------------------------------------------- */
+
+/* As await_ready() in worker.c. True: it is idle no more; *ready: it has work. */
+static bool await_ready(struct world *w, uint32_t me, uint32_t epoch,
+			bool *ready)
+{
+	uint32_t told = 0;
+
+	w->polls++;
+	if (weir__park_epoch(&w->park, me) == epoch) {
+		while (!ck_pr_load_32(&w->kernel))
+			weir__futex_wait(&w->kernel, 0, UINT64_MAX);
+		told = ck_pr_fas_32(&w->kernel, 0);
+		ck_pr_fence_memory();
+	}
+	if (told)
+		weir__park_cancel(&w->park, me);
+	*ready = told & READY;
+	w->polls++;
+	weir__park_polled(&w->park);
+	return told != 0;
+}
+
+/* True: it has work. */
+static bool park_or_poll(struct world *w, uint32_t me)
+{
+	uint32_t epoch;
+	bool ready;
+
+	weir__park_announce(&w->park, me);
+	for (;;) {
+		epoch = weir__park_epoch(&w->park, me);
+		if (weir__park_woken(&w->park, me))
+			return false;
+		if (anything(w, me)) {
+			weir__park_cancel(&w->park, me);
+			return false;
+		}
+		if (ck_pr_load_32(&w->watches) &&
+		    weir__park_poll(&w->park, me)) {
+			if (await_ready(w, me, epoch, &ready))
+				return ready;
+		} else {
+			weir__park_sleep(&w->park, me, epoch, UINT64_MAX);
+		}
+	}
+}
+
+/* Until it is stopped. The descriptor's task is the first. */
+static void poll_and_work(struct world *w, uint32_t me)
+{
+	weir__park_search(&w->park);
+	while (!ck_pr_load_32(&w->stop)) {
+		if (!collect(w, me)) {
+			if (!park_or_poll(w, me))
+				continue;
+			weir__park_found(&w->park);
+			run_all(&w->tasks[0].task);
+		}
+		weir__park_search(&w->park);
+	}
+}
+
+static void poller_0(void *context)
+{
+	poll_and_work(context, 0);
+}
+
+static void poller_1(void *context)
+{
+	poll_and_work(context, 1);
+}
+
+static void setup_watches(void *context)
+{
+	struct world *w = context;
+
+	setup(context);
+	w->watches = 1;
+}
+
+static void descriptor_is_ready(struct world *w)
+{
+	w->tasks[0].payload = 1;
+	kernel_tells(w, READY);
+	wait_for(&w->tasks[0]);
+}
+
+static void ready_then_stop(void *context)
+{
+	descriptor_is_ready(context);
+	stopper(context);
+}
+
+static void publish_then_stop(void *context)
+{
+	struct world *w = context;
+
+	submit(w, &w->inbox, 1);
+	wait_for(&w->tasks[1]);
+	stopper(context);
+}
+
+/* As watch_arm_outside() in threads.c. */
+static void watch_then_stop(void *context)
+{
+	struct world *w = context;
+
+	ck_pr_store_32(&w->watches, 1);
+	weir__fence_full();
+	if (!weir__park_polls(&w->park))
+		weir__park_wake_one(&w->park);
+	ready_then_stop(context);
+}
+
+static void one_then_the_other(void *context)
+{
+	struct world *w = context;
+
+	submit(w, &w->inbox, 1);
+	wait_for(&w->tasks[1]);
+	ready_then_stop(context);
+}
+
 #define SCENARIO(...) \
 	{ \
 		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
@@ -283,6 +427,19 @@ static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "the monitor leaves while another wakes",
 		 .setup = setup_monitor,
 		 .thread = {monitor, queuer, waker_of_worker_1}),
+	SCENARIO(.name = "a task for who polls", .setup = setup_watches,
+		 .thread = {poller_0, publish_then_stop}),
+	SCENARIO(.name = "a descriptor for who polls", .setup = setup_watches,
+		 .thread = {poller_0, ready_then_stop}),
+	SCENARIO(.name = "a task, then a descriptor", .setup = setup_watches,
+		 .thread = {poller_0, one_then_the_other}),
+	SCENARIO(.name = "the first descriptor", .setup = setup,
+		 .thread = {poller_0, watch_then_stop}),
+	SCENARIO(.name = "two go idle, one polls", .setup = setup_watches,
+		 .thread = {poller_0, poller_1, ready_then_stop}),
+	SCENARIO(.name = "two go idle, and a task comes",
+		 .setup = setup_watches,
+		 .thread = {poller_0, poller_1, publish_then_stop}),
 };
 
 static const struct scene_group all = SCENE_GROUP(scenarios);
