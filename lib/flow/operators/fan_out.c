@@ -6,6 +6,7 @@
 
 #include "actor/out.h"
 #include "actor/port.h"
+#include "base/memory.h"
 #include "flow/engine/island.h"
 #include "flow/engine/op.h"
 #include "flow/operators/fan_out.h"
@@ -35,7 +36,7 @@ static enum weir__found drive(struct weir__island *island, uint64_t n,
 {
 	struct weir__fan_out *fan = weir__fan_of(island);
 	struct weir__op *root = island->root, *up = root->up[0];
-	void *items[WEIR_FLOW_BATCH];
+	_Alignas(WEIR__LINE) void *items[WEIR_FLOW_BATCH];
 	size_t ask = 1, got;
 
 	while (n > 0 && (ask = least(room(fan), WEIR_FLOW_BATCH)) > 0) {

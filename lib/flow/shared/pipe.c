@@ -166,7 +166,7 @@ static enum weir__found pipe_drive(struct weir__island *island, uint64_t n)
 {
 	struct weir__pipe *pipe = island->end_state;
 	struct weir__op *root = island->root;
-	void *items[WEIR_FLOW_BATCH];
+	_Alignas(WEIR__LINE) void *items[WEIR_FLOW_BATCH];
 	size_t ask, got;
 	bool over;
 
