@@ -29,7 +29,7 @@ static int save(void **text, void *config)
 }
 
 /* Somebody who saves, or does not, each 100 ms. In a program of yours this is
- * weir_flow_read() of an inotify(7) descriptor. */
+ * weir_flow_inotify(). */
 static struct weir_flow *changes(struct config *config)
 {
 	static const char *const texts[] = {"a", "a = 1", NULL, NULL, "a = 2"};

@@ -24,6 +24,7 @@
 #include <weir/flow_combine.h>
 #include <weir/flow_element.h>
 #include <weir/flow_error.h>
+#include <weir/flow_event.h>
 #include <weir/flow_fan.h>
 #include <weir/flow_graph.h>
 #include <weir/flow_hub.h>

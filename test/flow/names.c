@@ -308,6 +308,8 @@ static void or_that_finds_what_must_not_be(void **state)
 		 -ETIMEDOUT},
 		{"read", weir_flow_read(1 << 20, 64), -EBADF},
 		{"read_file", weir_flow_read_file("/nowhere", 64), -ENOENT},
+		{"tail", weir_flow_tail("/no/such/file", NULL), -ENOENT},
+		{"fd", weir_flow_fd(1 << 20, 1), -EBADF},
 		{"write", weir_flow_write(block(), 1 << 20), -EBADF},
 		{"write_file",
 		 weir_flow_write_file(block(), "/no/such/file", 0), -ENOENT},

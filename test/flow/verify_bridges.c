@@ -210,13 +210,47 @@ struct weir_flow *read_of(struct made *made)
 			       made);
 }
 
-struct weir_flow *read_file_of(struct made *made)
+static void make_file_of(struct made *made)
 {
 	made->fds[0] = memfd_create("numbers", 0);
 	assert_true(made->fds[0] >= 0);
 	write_numbers(made->fds[0], made->n);
 	snprintf(made->path, sizeof(made->path), "/proc/self/fd/%d",
 		 made->fds[0]);
+}
+
+struct weir_flow *read_file_of(struct made *made)
+{
+	make_file_of(made);
 	return goods_of_blocks(weir_flow_read_file(made->path, sizeof(int64_t)),
 			       made);
+}
+
+struct weir_flow *tail_of(struct made *made)
+{
+	static const struct weir_flow_tail_options options = {
+		.block = sizeof(int64_t), .beginning = true};
+	struct weir_flow *flow;
+
+	make_file_of(made);
+	flow = weir_flow_take(weir_flow_tail(made->path, &options), made->n);
+	return goods_of_blocks(flow, made);
+}
+
+static int number_it(void **item, uint64_t index, void *context)
+{
+	*item = goods_make(context, (int64_t)index);
+	return 0;
+}
+
+/* It is ready, and stays so. */
+struct weir_flow *fd_of(struct made *made)
+{
+	struct weir_flow *flow;
+
+	made->fds[0] = eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC);
+	assert_true(made->fds[0] >= 0);
+	flow = weir_flow_take(weir_flow_fd(made->fds[0], POLLIN), made->n);
+	flow = weir_flow_index(flow, number_it, made->items->context);
+	return weir_flow_items(flow, made->items);
 }

@@ -9,6 +9,8 @@
 #include "flow/verify_kit.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -79,5 +81,7 @@ struct weir_flow *out_of(struct made *made);
 /* Of a pipe, which holds them all. */
 struct weir_flow *read_of(struct made *made);
 struct weir_flow *read_file_of(struct made *made);
+struct weir_flow *tail_of(struct made *made);
+struct weir_flow *fd_of(struct made *made);
 
 #endif

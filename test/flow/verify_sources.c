@@ -423,6 +423,8 @@ const struct source_row sources[] = {
 	{"from_share", share_of, SOURCE_LONG},
 	{"read", read_of, SOURCE_LONG, THEY_SHARE},
 	{"read_file", read_file_of, SOURCE_LONG},
+	{"tail", tail_of, SOURCE_LONG},
+	{"fd", fd_of, SOURCE_LONG},
 	{"fold", fold_of, SOURCE_LONG},
 	{"fold_n", fold_n_of, SOURCE_LONG},
 	{"reduce", reduce_of, SOURCE_LONG},

@@ -94,6 +94,10 @@ SIZE(weir_flow_child_options, 80);
 SIZE(weir_flow_restart_options, 72);
 SIZE(weir_flow_signal, 40);
 
+/* flow_event.h */
+SIZE(weir_flow_change, 32);
+SIZE(weir_flow_tail_options, 64);
+
 /* flow_fan.h */
 SIZE(weir_flow_fan_options, 88);
 

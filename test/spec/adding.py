@@ -34,7 +34,8 @@ NOT_ASKED = {
 NOT_RANDOM = {
     "for_each_n": "sink", "all": "fan_out",
     "read": "io", "read_file": "io", "write": "io_write", "write_file": "io_write_file",
-    "delimited": "io", "child": "child",
+    "delimited": "io", "child": "child", "signals": "event", "fd": "event",
+    "inotify": "event_inotify", "tail": "event_tail",
     "into": "bridge_calls", "from_out": "bridge_calls", "into_in": "bridge_calls",
     "to_actor": "bridge_calls", "from_channel": "bridge_calls",
     "into_channel": "bridge_calls", "into_hub": "hub", "from_hub": "hub",

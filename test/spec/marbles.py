@@ -33,9 +33,11 @@ LEFT_OUT = {
         weir_flow_from_queue weir_flow_defer weir_flow_lazy""",
     "as blocks of bytes are read and written": """
         weir_flow_read weir_flow_read_file weir_flow_write weir_flow_write_file
-        weir_flow_child
+        weir_flow_child weir_flow_tail
         weir_flow_lines weir_flow_delimited weir_flow_length_prefixed
         weir_flow_length_field weir_flow_json_objects""",
+    "as the kernel tells it": """
+        weir_flow_signals weir_flow_fd weir_flow_inotify""",
     "as its parts do": """
         weir_flow_operator weir_flow_operator_source weir_flow_operator_inputs
         weir_flow_operator_outlets
