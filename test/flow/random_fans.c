@@ -9,10 +9,10 @@ static bool delays(const struct step *step)
 	return step->y % 3 == 0;
 }
 
-static struct weir_flow *maybe_delays(struct weir_flow *flow,
-				      const struct step *step)
+static struct weir_flow *maybe_delays(struct weir_flow *flow, struct step *step)
 {
-	return delays(step) ? weir_flow_delay_errors(flow, NULL, NULL) : flow;
+	step->delays = delays(step);
+	return step->delays ? weir_flow_delay_errors(flow, NULL, NULL) : flow;
 }
 
 /* --- Beside another flow -------------------------------------------------- */
@@ -61,6 +61,7 @@ struct weir_flow *concat_make(struct weir_flow *up, struct step *step)
 
 struct weir_flow *concat_delayed_make(struct weir_flow *up, struct step *step)
 {
+	step->delays = true;
 	return weir_flow_delay_errors(concat_make(up, step), NULL, NULL);
 }
 
@@ -625,8 +626,11 @@ void flat_map_expected(const struct step *step, struct stream *stream)
 
 	in = *stream;
 	stream->n = 0;
+	/* of two errors that wait, the first to come: from upstream, perhaps,
+	 * before the item that fails is asked for */
 	stream->loose = stream->loose || stream->cut ||
-			(stream->code < 0 && !delays(step));
+			(stream->code < 0 &&
+			 (!delays(step) || has_failing(step, stream)));
 	for (i = 0; i < in.n; i++) {
 		value = in.values[i];
 		if (step_fails(step, value) && !survives(step, stream, &kept))
@@ -649,8 +653,9 @@ struct weir_flow *ordered_make(struct weir_flow *up, struct step *step)
 void ordered_expected(const struct step *step, struct stream *stream)
 {
 	bool waits = delays(step) && step->decided != WEIR_DIRECTIVE_RESTART;
-	bool loose = stream->loose || stream->cut ||
-		     (has_failing(step, stream) && !waits);
+	bool loose =
+		stream->loose || stream->cut ||
+		(has_failing(step, stream) && (!waits || stream->code < 0));
 
 	flat_map_expected(step, stream);
 	stream->loose = loose;

@@ -72,6 +72,7 @@ struct step {
 	struct weir_semaphore semaphore;
 	int64_t fed;
 	size_t opened;
+	bool delays;		     /* errors of its parts: others go on */
 	size_t started, ends, ended; /* what peek was told */
 	void *array[SOURCE_LONG];
 };

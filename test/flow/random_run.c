@@ -43,7 +43,7 @@ static bool mends(const struct plan *plan)
 	size_t i;
 
 	for (i = 0; i < plan->n; i++)
-		if (plan->steps[i].row->mends)
+		if (plan->steps[i].row->mends || plan->steps[i].delays)
 			return true;
 	return false;
 }
