@@ -345,6 +345,65 @@ static void without_memory_nothing_is_lost(void **state)
 	weir_flow_free(flow);
 }
 
+/* --- Turns -------------------------------------------------------------------- */
+
+struct slow {
+	struct weir_loop *loop;
+	uint64_t taken, seen; /* items; and when the loop came back */
+	uint64_t most;	      /* taken between two of its steps */
+};
+
+static int take_slowly(struct weir_operator *op, void *item)
+{
+	struct slow *slow = weir_operator_context(op);
+	uint64_t now = weir_operator_now(op), until = now + 50000;
+
+	while (now < until)
+		now = weir_operator_now(op);
+	slow->taken++;
+	return weir_operator_pull(op);
+}
+
+static int come_by(struct weir_operator *op)
+{
+	struct slow *slow = weir_operator_context(op);
+
+	if (slow->taken - slow->seen > slow->most)
+		slow->most = slow->taken - slow->seen;
+	slow->seen = slow->taken;
+	return slow->taken >= 2000 ? weir_operator_end(op, NULL)
+				   : weir_operator_push(op, NULL);
+}
+
+/* One that takes long for an item, and makes nothing of it, takes few in a turn:
+ * fewer still where the machine is slow. */
+static void a_slow_operator_that_emits_nothing_lets_others_run(void **state)
+{
+	const struct weir_operator_ops slowly = {.on_push = take_slowly};
+	const struct weir_operator_ops beside = {.on_pull = come_by};
+	struct slow slow = {0};
+	struct weir_flow *flow, *other;
+	struct weir_flow_run *run;
+
+	assert_int_equal(weir_loop_new(&slow.loop, NULL), 0);
+	flow = weir_flow_ignore(
+		weir_flow_operator(weir_flow_range(1, 2000), &slowly, &slow));
+	other = weir_flow_ignore(weir_flow_async(
+		weir_flow_operator_source(&beside, &slow), 1, NULL));
+	assert_int_equal(weir_flow_start(other, weir_loop_executor(slow.loop),
+					 NULL, &run),
+			 0);
+	assert_int_equal(
+		weir_flow_run(flow, weir_loop_executor(slow.loop), NULL), 0);
+	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, NULL), 0);
+	weir_flow_run_free(run);
+	weir_flow_free(flow);
+	weir_flow_free(other);
+	assert_int_equal(weir_loop_free(slow.loop), 0);
+	assert_int_equal(slow.taken, 2000);
+	assert_true(slow.most < WEIR_FLOW_BATCH / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -362,6 +421,8 @@ int main(void)
 			a_time_that_is_past_comes_at_once_and_its_failure_ends_it),
 		cmocka_unit_test(where_there_are_no_timers_the_stream_fails),
 		cmocka_unit_test(without_memory_nothing_is_lost),
+		cmocka_unit_test(
+			a_slow_operator_that_emits_nothing_lets_others_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -375,12 +375,8 @@ static void settle(struct weir__op *op)
 static bool go_rounds(struct weir__op *op)
 {
 	const struct weir_operator *self = weir__op_state(op);
-	uint32_t left = WEIR_FLOW_BATCH;
-
-	/* what is taken without room, or put by ourselves, is bounded as what is
-	 * given is */
-	if ((ops_of(op)->ahead || self->outlets) && op->island->ask < left)
-		left = op->island->ask;
+	/* what is taken, and perhaps kept, is bounded as what is given is */
+	uint32_t left = op->island->ask;
 	/* one that always has something to push still gets its items */
 	if (self->paused)
 		(void)end_round(op);
