@@ -72,6 +72,11 @@ struct weir_operator_ops {
 	/* Size of weir_operator_state() in bytes; all are zero before
 	 * open(). */
 	size_t state_size;
+	/* If not 0, the `context` that is given with `ops` has that many bytes,
+	 * and is copied: weir_operator_context() returns the copy, which lives
+	 * as long as the flow and is not changed. 0: it is passed on as it
+	 * is. */
+	size_t context_size;
 	/*
 	 * Called when a run is made, by the thread that starts it, and when the
 	 * operator restarts (WEIR_DIRECTIVE_RESTART). After an error close() is
@@ -127,6 +132,10 @@ struct weir_operator_ops {
 	 * is fused with it upstream are an actor of their own.
 	 */
 	bool ahead;
+	/* The items that each input must emit: others that are not dropped
+	 * alike are refused (weir_flow_check()). Borrowed as long as the flow
+	 * exists. NULL: any. */
+	const struct weir_items *takes;
 };
 
 /* --- Flows ---------------------------------------------------------------- */
@@ -135,7 +144,7 @@ struct weir_operator_ops {
  * An operator of your own. `ops` is copied. `context` is what
  * weir_operator_context() returns, the same in all runs. weir_flow_items() says
  * what the operator emits. Fails: -EINVAL, no `ops`, a state that is too large,
- * or `ahead` without an on_push().
+ * `ahead` without an on_push(), or a context_size without a context.
  *
  * Emits: each item that `ops` pushes. Completes: when `ops` ends the operator;
  * without an on_end() also when upstream does. Cancels: when `ops` ends the
@@ -202,6 +211,18 @@ WEIR_API int weir_flow_operator_outlets(
 	const struct weir_operator_ops *ops, void *context, size_t n,
 	struct weir_flow **outlets,
 	const struct weir_flow_fan_options *options);
+
+/*
+ * For functions of yours that compose operators: a failed flow in the place of
+ * one that was given bad arguments. weir_flow_check() says -EINVAL, `origin`,
+ * which is borrowed for ever, and `message`, of which up to 103 bytes are
+ * copied. Frees `flow`; if it has failed itself, returns it. Another error: of
+ * no flow, or of one that another operator has taken over (-EBUSY), which stays
+ * as it is.
+ */
+WEIR_API struct weir_flow *weir_flow_invalid(struct weir_flow *flow,
+					     const char *origin,
+					     const char *message);
 
 /* --- Items ---------------------------------------------------------------- */
 
@@ -373,9 +394,17 @@ WEIR_API void weir_operator_unhold(struct weir_operator *op);
 WEIR_API void *weir_operator_state(struct weir_operator *op);
 
 /*
- * The `context` that was given with `ops`. Any thread that holds the operator.
+ * The `context` that was given with `ops`, or the copy of it. Any thread that
+ * holds the operator.
  */
 WEIR_API void *weir_operator_context(const struct weir_operator *op);
+
+/*
+ * The allocator of the executor, for what the operator keeps. It lives as long
+ * as the executor. Any thread that holds the operator.
+ */
+WEIR_API const struct weir_allocator *weir_operator_allocator(
+	const struct weir_operator *op);
 
 #ifdef __cplusplus
 }

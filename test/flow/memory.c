@@ -107,7 +107,8 @@ static void free_all(struct weir_flow *flow)
 	}
 }
 
-static void compose_plan_short(void)
+static void compose_short(struct weir_flow *(*compose)(void),
+			  void (*free_flow)(struct weir_flow *flow))
 {
 	struct weir_flow *flow;
 	size_t fail = 0;
@@ -117,9 +118,9 @@ static void compose_plan_short(void)
 		composing.fail = ++fail;
 		composing.calls = composing.live = 0;
 		composing.counts = true;
-		flow = plan_compose(&plan);
+		flow = compose();
 		code = weir_flow_check(flow, NULL, NULL);
-		free_all(flow);
+		free_flow(flow);
 		composing.counts = false;
 		assert_int_equal(composing.live, 0);
 		if (composing.calls >= fail)
@@ -127,6 +128,42 @@ static void compose_plan_short(void)
 		else
 			assert_int_equal(code, 0);
 	} while (composing.calls >= fail);
+}
+
+static struct weir_flow *compose_plan(void)
+{
+	return plan_compose(&plan);
+}
+
+static void compose_plan_short(void)
+{
+	compose_short(compose_plan, free_all);
+}
+
+static int pass_on(struct weir_operator *op, void *item)
+{
+	return weir_operator_push(op, item);
+}
+
+/* Operators whose contexts are copied. */
+static struct weir_flow *compose_contexts(void)
+{
+	static const struct weir_operator_ops ops = {
+		.context_size = 100,
+		.on_push = pass_on,
+	};
+	struct weir_flow *flow = weir_flow_range(1, 3), *outlets[2];
+	char context[100] = "";
+
+	flow = weir_flow_operator(flow, &ops, context);
+	(void)weir_flow_operator_outlets(&flow, 1, &ops, context, 2, outlets,
+					 NULL);
+	return weir_flow_operator_inputs(outlets, 2, &ops, context);
+}
+
+static void contexts_without_memory_say_so_and_lose_nothing(void **state)
+{
+	compose_short(compose_contexts, weir_flow_free);
 }
 
 static void composing_without_memory_says_so_and_loses_nothing(void **state)
@@ -143,6 +180,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			a_run_without_memory_says_so_and_loses_nothing),
+		cmocka_unit_test(
+			contexts_without_memory_say_so_and_lose_nothing),
 		cmocka_unit_test(
 			composing_without_memory_says_so_and_loses_nothing),
 	};

@@ -110,7 +110,7 @@ SIZE(weir_flow_bytes, 48);
 SIZE(weir_flow_length_field_options, 56);
 
 /* flow_operator.h */
-SIZE(weir_operator_ops, 96);
+SIZE(weir_operator_ops, 112);
 
 /* flow_rate.h */
 SIZE(weir_flow_conflate_functions, 16);

@@ -74,7 +74,7 @@ def read(header, problems):
     rows = []
     # settings of a flow, and what only looks at one, are no operators
     settings = {"weir_flow_name", "weir_flow_items", "weir_flow_same_items",
-                "weir_flow_supervise", "weir_flow_delay_errors"}
+                "weir_flow_supervise", "weir_flow_delay_errors", "weir_flow_invalid"}
     for comment, declarations in DECLARED.findall(header.read_text()):
         if "*/" in comment:
             comment = comment.rsplit("*/", 1)[1]

@@ -18,12 +18,15 @@
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <string.h>
 
 #include <ck_pr.h>
 
 #include "actor/gate.h"
+#include "base/memory.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/island.h"
+#include "flow/engine/items.h"
 #include "flow/engine/op.h"
 #include "flow/operators/operator.h"
 #include "flow/shared/op_fd.h"
@@ -377,6 +380,7 @@ static bool go_rounds(struct weir__op *op)
 	const struct weir_operator *self = weir__op_state(op);
 	/* what is taken, and perhaps kept, is bounded as what is given is */
 	uint32_t left = op->island->ask;
+
 	/* one that always has something to push still gets its items */
 	if (self->paused)
 		(void)end_round(op);
@@ -425,6 +429,7 @@ static size_t operator_pull(struct weir__op *op, void **items, size_t room)
 		.close = weir__operator_close, \
 		.keeps = offsetof(struct weir_operator, due_ns), \
 		.holds = true, .makes = true, .remakes = true, \
+		.refuses = weir__operator_refuses, \
 	}
 
 static const struct weir__kind operator_kind = OPERATOR_KIND("operator");
@@ -448,7 +453,8 @@ bool weir__operator_args_init(struct weir__operator_args *args,
 		.n_outlets = outlets,
 	};
 	if (!ops || ops->state_size > STATE_MAX ||
-	    (n > 0 && ops->ahead && !ops->on_push))
+	    (n > 0 && ops->ahead && !ops->on_push) ||
+	    ops->context_size > STATE_MAX || (ops->context_size && !context))
 		return false;
 	args->ops = *ops;
 	args->kind.state_size += ops->state_size +
@@ -461,22 +467,71 @@ bool weir__operator_args_init(struct weir__operator_args *args,
 	return true;
 }
 
+/* Items that are dropped alike are the same (is_belied() in items.c). */
+const char *weir__operator_refuses(const struct weir_flow *flow)
+{
+	const struct weir__operator_args *args =
+		weir_container_of(flow->kind, struct weir__operator_args, kind);
+	const struct weir_items *takes = args->ops.takes, *given;
+	uint32_t i;
+
+	for (i = 0; i < flow->n_up && takes; i++) {
+		given = weir__flow_items(flow->up[i]);
+		if (given != &weir__items_any &&
+		    (!given || given->drop != takes->drop))
+			return "is given other items than it takes";
+	}
+	return NULL;
+}
+
+bool weir__operator_keep_context(struct weir__operator_args *args)
+{
+	size_t size = args->ops.context_size;
+
+	if (size == 0)
+		return true;
+	args->copy = weir__alloc(weir_allocator_default(), size);
+	if (!args->copy)
+		return false;
+	memcpy(args->copy, args->context, size);
+	args->context = args->copy;
+	return true;
+}
+
+void weir__operator_free_context(struct weir__operator_args *args)
+{
+	if (args->copy)
+		weir__free(weir_allocator_default(), args->copy,
+			   args->ops.context_size);
+}
+
+static void operator_free(struct weir_flow *flow)
+{
+	weir__operator_free_context((void *)flow->args);
+}
+
 static struct weir_flow *operator_new(const struct weir__kind *kind,
 				      struct weir_flow *const *up, uint32_t n,
 				      const struct weir_operator_ops *ops,
 				      void *context, bool valid)
 {
-	struct weir__operator_args args;
+	struct weir__operator_args args, *own;
 	struct weir_flow *flow;
 
 	valid = weir__operator_args_init(&args, kind, n, 0, ops, context) &&
 		valid;
 	args.kind.needs_island = args.ops.ahead;
 	args.kind.build = args.ops.ahead ? build_ahead : NULL;
+	args.kind.free = operator_free;
 	flow = weir__flow_new(kind, up, n, &args, sizeof(args), valid);
-	if (weir__flow_check(flow, NULL, NULL) == 0)
-		flow->kind = &((struct weir__operator_args *)(void *)flow->args)
-				      ->kind;
+	if (weir__flow_check(flow, NULL, NULL) != 0)
+		return flow;
+	own = (void *)flow->args;
+	if (!weir__operator_keep_context(own)) {
+		weir_flow_free(flow);
+		return weir__flow_failed(-ENOMEM, kind->name, "no memory");
+	}
+	flow->kind = &own->kind;
 	return flow;
 }
 
@@ -507,6 +562,15 @@ struct weir_flow *weir_flow_operator_source(const struct weir_operator_ops *ops,
 		      ops->on_ready);
 
 	return operator_new(&operator_kind, NULL, 0, ops, context, valid);
+}
+
+struct weir_flow *weir_flow_invalid(struct weir_flow *flow, const char *origin,
+				    const char *message)
+{
+	const struct weir__kind kind = {.name = origin};
+
+	flow = weir__flow_upon(&kind, flow, NULL, 0, false);
+	return weir__flow_wrong_as(flow, &kind, message);
 }
 
 /* --- What their functions do ---------------------------------------------- */
@@ -697,4 +761,10 @@ void *weir_operator_state(struct weir_operator *self)
 void *weir_operator_context(const struct weir_operator *self)
 {
 	return weir__operator_args(op_of(self))->context;
+}
+
+const struct weir_allocator *weir_operator_allocator(
+	const struct weir_operator *self)
+{
+	return weir__op_allocator(op_of(self));
 }

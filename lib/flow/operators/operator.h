@@ -31,6 +31,7 @@ struct weir__operator_args {
 	struct weir__kind kind; /* of this flow alone, with its state's size */
 	struct weir_operator_ops ops;
 	void *context;
+	void *copy; /* of the user's context, which is `context` then; or NULL */
 	uint32_t n_outlets; /* 0: one, which is no fan's */
 	const struct weir__operator_outlets *with; /* NULL: 0 */
 };
@@ -95,7 +96,13 @@ bool weir__operator_args_init(struct weir__operator_args *args,
 			      const struct weir_operator_ops *ops,
 			      void *context);
 
+/* Copies the user's context into memory of the flow, if it says to. False: there
+ * is none. The other one frees it. */
+bool weir__operator_keep_context(struct weir__operator_args *args);
+void weir__operator_free_context(struct weir__operator_args *args);
+
 /* Functions of a kind. */
+const char *weir__operator_refuses(const struct weir_flow *flow);
 int weir__operator_open(struct weir__op *op);
 void weir__operator_close(struct weir__op *op);
 

@@ -166,13 +166,22 @@ static const struct weir__operator_outlets with_outlets = {
 	.push = push_first,
 };
 
+static void outlets_free(struct weir_flow *fan)
+{
+	struct outlets_args *args = (void *)fan->args;
+
+	weir__operator_free_context(&args->own);
+	weir__fan_free(fan);
+}
+
 static const struct weir__kind outlets_kind = {
 	.name = "operator_outlets",
 	.state_size = sizeof(struct weir_operator),
 	.open = weir__operator_open,
 	.pull = outlets_pull,
 	.close = weir__operator_close,
-	.free = weir__fan_free,
+	.free = outlets_free,
+	.refuses = weir__operator_refuses,
 	.keeps = offsetof(struct weir_operator, due_ns),
 	.holds = true,
 	.makes = true,
@@ -234,6 +243,26 @@ static bool is_source(const struct weir_operator_ops *ops)
 	       (ops->on_pull || ops->on_timer || ops->on_wake || ops->on_ready);
 }
 
+/* Of what was copied: 0, or -ENOMEM, and the outlets are failed flows. */
+static int become_own(size_t n, struct weir_flow **outlets)
+{
+	bool *seen;
+	struct weir_flow *fan = weir__fan_above(outlets[0], &seen);
+	struct outlets_args *args = (void *)fan->args;
+	size_t i;
+
+	if (weir__operator_keep_context(&args->own)) {
+		fan->kind = &args->own.kind;
+		return 0;
+	}
+	for (i = 0; i < n; i++) {
+		weir_flow_free(outlets[i]);
+		outlets[i] = weir__flow_failed(-ENOMEM, outlets_kind.name,
+					       "no memory");
+	}
+	return -ENOMEM;
+}
+
 int weir_flow_operator_outlets(struct weir_flow *const *flows, size_t n_flows,
 			       const struct weir_operator_ops *ops,
 			       void *context, size_t n,
@@ -246,8 +275,6 @@ int weir_flow_operator_outlets(struct weir_flow *const *flows, size_t n_flows,
 	bool valid = (flows || n_flows == 0) && n_flows <= UINT32_MAX &&
 		     n <= UINT32_MAX / sizeof(struct weir__operator_outlet);
 	uint32_t n_up = valid ? (uint32_t)n_flows : 0, n_down;
-	struct weir_flow *fan;
-	bool *seen;
 	int rc;
 
 	n_down = valid ? (uint32_t)n : 0;
@@ -258,11 +285,7 @@ int weir_flow_operator_outlets(struct weir_flow *const *flows, size_t n_flows,
 	args.own.with = &with_outlets;
 	rc = weir__fan_new(&outlets_kind, flows, n_up, &args.fan, sizeof(args),
 			   n, outlets, valid);
-	if (rc < 0)
-		return rc;
-	fan = weir__fan_above(outlets[0], &seen);
-	fan->kind = &((struct outlets_args *)(void *)fan->args)->own.kind;
-	return 0;
+	return rc < 0 ? rc : become_own(n, outlets);
 }
 
 /* --- What their functions do ---------------------------------------------- */
