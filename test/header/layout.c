@@ -4,6 +4,7 @@
  * breaks programs that were compiled before: raise the soversion, and say so in
  * docs/changes.md. test/spec/conventions.py holds this list to the headers.
  */
+#include <weir/flow_compress.h>
 #include <weir/testkit.h>
 #include <weir/weir.h>
 
@@ -81,6 +82,12 @@ SIZE(weir_flow_parallel_options, 40);
 
 /* flow_combine.h */
 SIZE(weir_flow_join_options, 64);
+
+/* flow_compress.h */
+SIZE(weir_flow_deflate_options, 56);
+SIZE(weir_flow_inflate_options, 72);
+SIZE(weir_flow_zstd_options, 56);
+SIZE(weir_flow_unzstd_options, 72);
 
 /* flow_element.h */
 SIZE(weir_flow_intersperse_functions, 24);

@@ -42,6 +42,23 @@ PKG_CONFIG_LIBDIR=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$tree \
 	pkg-config --libs weir-testkit | grep -q -e '-lweir-testkit.* -lweir'
 [ -f "$lib/libweir-testkit.so" ] && [ -f "$lib/libweir-testkit.a" ]
 
+# Where compression is built it brings weir with it, too, and a program that uses
+# it runs; where it is not, nothing of it is installed.
+if [ -f "$lib/libweir-z.so" ]; then
+	zflags() {
+		PKG_CONFIG_PATH=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$tree \
+			pkg-config "$@" weir-z
+	}
+	zflags --libs | grep -q -e '-lweir-z.* -lweir'
+	# shellcheck disable=SC2046
+	cc "$1/docs/examples/gz.c" -o "$tree/gz" $(zflags --cflags --libs)
+	LD_LIBRARY_PATH=$lib "$tree/gz" "$1/LICENSE" "$tree/LICENSE.gz"
+	gzip -dc "$tree/LICENSE.gz" | cmp - "$1/LICENSE"
+	[ -f "$lib/libweir-z.a" ]
+else
+	[ -z "$(find "$tree" -name '*weir-z*' -o -name flow_compress.h)" ]
+fi
+
 try gcc c c11
 try g++ c++ c++17
 

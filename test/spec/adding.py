@@ -40,6 +40,8 @@ NOT_RANDOM = {
     "to_actor": "bridge_calls", "from_channel": "bridge_calls",
     "into_channel": "bridge_calls", "into_hub": "hub", "from_hub": "hub",
     "from_share": "hub_share",
+    "deflate": "../z/kit", "inflate": "../z/kit", "zstd": "../z/kit",
+    "unzstd": "../z/kit",
 }
 # Kinds of ports that no scenario of the explorer has.
 NOT_EXPLORED = {

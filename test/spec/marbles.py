@@ -33,6 +33,7 @@ LEFT_OUT = {
         weir_flow_from_queue weir_flow_defer weir_flow_lazy""",
     "as blocks of bytes are read and written": """
         weir_flow_read weir_flow_read_file weir_flow_write weir_flow_write_file
+        weir_flow_deflate weir_flow_inflate weir_flow_zstd weir_flow_unzstd
         weir_flow_child weir_flow_tail
         weir_flow_lines weir_flow_delimited weir_flow_length_prefixed
         weir_flow_length_field weir_flow_json_objects""",

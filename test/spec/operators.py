@@ -30,6 +30,7 @@ TITLES = {
     "flow_io": "Bytes",
     "flow_child": "Other programs",
     "flow_event": "Signals, readiness, files",
+    "flow_compress": "Compression",
     "flow_operator": "Your own",
     "flow_bridge": "What is not a flow",
     "flow_hub": "Between runs",

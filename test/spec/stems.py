@@ -18,6 +18,8 @@ ELSEWHERE = {
     "weir_flow_list_free": ("shared/list", "grouped makes lists, too"),
     "weir_flow_list_items": ("shared/list", "grouped makes lists, too"),
 }
+# Headers of libraries of their own, whose files are in another folder of lib/.
+OTHERS = {"flow_compress"}
 # Tests of many operators, or of all.
 OF_MANY = {
     "conversation": "none keeps an item back that it need not hold",
@@ -195,7 +197,8 @@ def read(source):
     files = {"/".join(path.parts[-2:]): path.read_text()
              for path in (source / "lib/flow").glob("*/*.[ch]")}
     headers = {path.stem: path.read_text()
-               for path in (source / "include/weir").glob("flow*.h")}
+               for path in (source / "include/weir").glob("flow*.h")
+               if path.stem not in OTHERS}
     return Tree(headers, files,
                 [path.stem for path in (source / "test/flow").glob("*.c")
                  if re.search(r"\bint main\(", path.read_text())],
