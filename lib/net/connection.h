@@ -105,31 +105,39 @@ void weir__half_free(struct weir_flow *flow);
 
 /* What both operators have. */
 struct weir__half_op {
-	struct weir__op_fd wait; /* must be first */
+	struct weir__op_fd
+		wait; /* must be first; stays from the first pull on */
 	struct weir__op_timer timer;
 	struct weir_connection *connection; /* from the first pull on */
-	uint64_t due_ns;		    /* of `timer` */
-	short events; /* that it watches for, or did last */
-	bool watches; /* it did not know yet that the watch has fired */
-	bool hung;    /* POLLHUP came: it will be there always */
+	uint64_t due_ns; /* of `timer`; 0: the peer may wait for ever */
 };
 
-/* At the beginning of each pull. 0, or the error of the connection. Owner. */
-int weir__half_begin(struct weir__op *op);
 /*
- * Watches for `events`, and for none but a reset if that is 0; in place of what
- * it watches for now. May fail the operator. Owner.
+ * At the beginning of each pull. At the first one the connection is watched for
+ * `events`, and always for its end. False: the operator has failed, as the
+ * connection has. Owner.
  */
-void weir__half_watch(struct weir__op *op, short events);
-/* True: it watches for one of these events, which have not come. Owner. */
-bool weir__half_waits(const struct weir__op *op, short events);
+bool weir__half_begin(struct weir__op *op, short events);
+/* No call is about to be made: asks the kernel if it has told of a reset.
+ * Owner. */
+void weir__half_rest(struct weir__op *op);
+/* As weir__op_fd_blocks(). Owner. */
+bool weir__half_blocks(struct weir__op *op, short events);
+/* True: nothing has come since. Owner. */
+static inline bool weir__half_waits(struct weir__op *op)
+{
+	return weir__op_fd_waits(
+		&((struct weir__half_op *)weir__op_state(op))->wait);
+}
 /* It may wait until then, or until the watch fires. May fail the operator.
  * Owner. */
 void weir__half_until(struct weir__op *op, uint64_t at_ns);
-/* The same, from now on. 0: for ever. */
+/* The same, from now on, if it does not wait yet. 0: for ever. */
 static inline void weir__half_allow(struct weir__op *op, uint64_t ns)
 {
-	if (ns > 0)
+	const struct weir__half_op *self = weir__op_state(op);
+
+	if (ns > 0 && self->due_ns == 0)
 		weir__half_until(op, weir__later(weir__op_now(op), ns));
 }
 /* True: that time is over. May fail the operator. Owner. */

@@ -71,57 +71,43 @@ static void enter(struct weir__op *op)
 	weir__unlock(&connection->lock);
 }
 
-/* The watch has fired. Where the events are those of a reset, and nothing else
- * is about to ask the kernel, this asks. */
-static void fired(struct weir__op *op)
+bool weir__half_begin(struct weir__op *op, short events)
 {
 	struct weir__half_op *self = half_of(op);
-	short events = weir__op_fd_fired(&self->wait);
+	int rc = 0;
 
-	self->watches = false;
-	self->due_ns = 0;
-	if (!(events & (POLLERR | POLLHUP)))
-		return;
-	self->hung = true;
-	if (self->events == 0)
+	if (!self->connection) {
+		enter(op);
+		rc = weir__op_fd_stay(&self->wait, op, self->connection->fd,
+				      events);
+	}
+	if (rc < 0) {
+		weir__op_fail_code(op, rc,
+				   "the descriptor cannot be waited for");
+		return false;
+	}
+	rc = weir__connection_error(self->connection);
+	if (rc < 0)
+		weir__op_fail_code(op, rc, "the connection has failed");
+	return rc == 0;
+}
+
+void weir__half_rest(struct weir__op *op)
+{
+	struct weir__half_op *self = half_of(op);
+	uint32_t *ready = &self->wait.ready;
+
+	if (weir__op_fd_armed(&self->wait) && weir__ready_gone(ready) &&
+	    (ck_pr_load_32(ready) & (POLLERR | POLLHUP)))
 		(void)weir__connection_look(self->connection);
 }
 
-int weir__half_begin(struct weir__op *op)
+bool weir__half_blocks(struct weir__op *op, short events)
 {
 	struct weir__half_op *self = half_of(op);
 
-	if (!self->connection)
-		enter(op);
-	if (self->watches && !weir__op_fd_armed(&self->wait))
-		fired(op);
-	return weir__connection_error(self->connection);
-}
-
-void weir__half_watch(struct weir__op *op, short events)
-{
-	struct weir__half_op *self = half_of(op);
-
-	if (self->watches && self->events == events)
-		return;
-	/* nothing new would come of it, but without end */
-	if (events == 0 && self->hung)
-		return;
-	if (self->watches)
-		weir__op_fd_off(&self->wait, op);
-	/* one that is firing wakes us */
-	if (weir__op_fd_armed(&self->wait))
-		return;
-	self->watches = true;
-	self->events = events;
-	weir__op_fd_wait(&self->wait, op, self->connection->fd, events);
-}
-
-bool weir__half_waits(const struct weir__op *op, short events)
-{
-	const struct weir__half_op *self = (const void *)op->state;
-
-	return self->watches && (self->events & events);
+	return weir__op_fd_blocks(&self->wait, op, self->connection->fd,
+				  events);
 }
 
 void weir__half_until(struct weir__op *op, uint64_t at_ns)

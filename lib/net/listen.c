@@ -242,6 +242,14 @@ static void pause_accepting(struct weir__op *op, int code)
 		weir__op_fail_code(op, rc, "no timer");
 }
 
+static void wait_for_one(struct weir__op *op)
+{
+	struct listening *self = weir__op_state(op);
+
+	if (!weir__op_fd_blocks(&self->wait, op, self->fd, POLLIN))
+		weir__op_again(op);
+}
+
 /* A descriptor, or -1: none now, or the operator has ended. */
 static int accept_one(struct weir__op *op, struct weir__address *peer)
 {
@@ -267,7 +275,7 @@ static int accept_one(struct weir__op *op, struct weir__address *peer)
 	if (concerns_one(code))
 		weir__op_again(op);
 	else if (none_comes(self->fd, code))
-		weir__op_fd_wait(&self->wait, op, self->fd, POLLIN);
+		wait_for_one(op);
 	else if (lacks(code))
 		pause_accepting(op, code);
 	else
@@ -306,7 +314,7 @@ static bool waits(struct weir__op *op)
 {
 	struct listening *self = weir__op_state(op);
 
-	if (weir__op_fd_armed(&self->wait))
+	if (weir__op_fd_waits(&self->wait))
 		return true;
 	if (weir__op_now(op) >= self->pause_end_ns)
 		return false;

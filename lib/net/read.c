@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reading a connection. A read that did not fill its block has taken all that
- * was there, so the next thing is to wait, and not to be told EAGAIN.
+ * Reading a connection. A read of TCP that did not fill its block has taken all
+ * that was there, so the next thing is to wait, and not to be told EAGAIN.
  */
 #include <assert.h>
 #include <errno.h>
@@ -17,7 +17,6 @@
 struct reader {
 	struct weir__half_op half;     /* must be first */
 	struct weir_flow_bytes *block; /* to read into, or NULL */
-	bool dry;		       /* nothing was there behind the last */
 };
 
 static const struct weir__half_of *args_of(const struct weir__op *op)
@@ -68,15 +67,18 @@ static struct weir_flow_bytes *read_give(struct weir__op *op, size_t n)
 	return block;
 }
 
-static void read_wait(struct weir__op *op)
+/* Time without demand does not count. */
+static void read_waits(struct weir__op *op, bool demand)
 {
 	struct reader *self = weir__op_state(op);
 
 	/* an operator that waits holds no block */
 	drop_block(self);
-	self->dry = false;
-	weir__half_watch(op, POLLIN);
-	weir__half_allow(op, self->half.connection->options.read_idle_ns);
+	if (weir__half_late(op))
+		weir__op_fail_code(op, -ETIMEDOUT, "the peer has sent nothing");
+	else if (demand)
+		weir__half_allow(op,
+				 self->half.connection->options.read_idle_ns);
 }
 
 /*
@@ -120,11 +122,23 @@ static void read_fail(struct weir__op *op, int code)
 			   "the connection has failed");
 }
 
+/* `n` bytes are in the block. */
+static struct weir_flow_bytes *read_some(struct weir__op *op, size_t n)
+{
+	struct reader *self = weir__op_state(op);
+	struct weir_connection *connection = self->half.connection;
+
+	if (n < args_of(op)->block && connection->peer.any.sa_family != AF_UNIX)
+		weir__op_fd_drained(&self->half.wait);
+	self->half.due_ns = 0;
+	ck_pr_store_64(&connection->bytes_in, connection->bytes_in + n);
+	return read_give(op, n);
+}
+
 /* A block, or NULL: none now, or the operator has ended. */
 static struct weir_flow_bytes *read_block(struct weir__op *op)
 {
 	struct reader *self = weir__op_state(op);
-	struct weir_connection *connection = self->half.connection;
 	size_t block = args_of(op)->block;
 	ssize_t n;
 
@@ -133,47 +147,46 @@ static struct weir_flow_bytes *read_block(struct weir__op *op)
 		weir__op_fail(op, -ENOMEM, "no memory for a block");
 		return NULL;
 	}
-	do
-		n = recv(connection->fd, self->block->data, block,
+	for (;;) {
+		n = recv(self->half.connection->fd, self->block->data, block,
 			 MSG_DONTWAIT);
-	while (n < 0 && errno == EINTR);
-	if (n > 0) {
-		self->dry = (size_t)n < block;
-		ck_pr_store_64(&connection->bytes_in,
-			       connection->bytes_in + (size_t)n);
-		return read_give(op, (size_t)n);
+		if (n > 0)
+			return read_some(op, (size_t)n);
+		if (n == 0) {
+			read_end(op);
+			return NULL;
+		}
+		if (errno == EAGAIN || errno == EWOULDBLOCK) {
+			if (weir__half_blocks(op, POLLIN))
+				return NULL;
+		} else if (errno != EINTR) {
+			read_fail(op, -errno);
+			return NULL;
+		}
 	}
-	if (n == 0)
-		read_end(op);
-	else if (errno == EAGAIN || errno == EWOULDBLOCK)
-		read_wait(op);
-	else
-		read_fail(op, -errno);
-	return NULL;
 }
 
 static size_t reading_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct reader *self = weir__op_state(op);
-	int rc = weir__half_begin(op);
 
-	if (rc < 0) {
-		weir__op_fail_code(op, rc, "the connection has failed");
-	} else if (ck_pr_load_32(&self->half.connection->state) &
-		   WEIR__CONNECTION_ENDING) {
+	if (!weir__half_begin(op, POLLIN))
+		return 0;
+	if (ck_pr_load_32(&self->half.connection->state) &
+	    WEIR__CONNECTION_ENDING) {
 		weir__op_end(op, NULL);
-	} else if (weir__half_waits(op, POLLIN)) {
-		if (weir__half_late(op))
-			weir__op_fail_code(op, -ETIMEDOUT,
-					   "the peer has sent nothing");
-	} else if (room == 0) {
-		weir__half_watch(op, 0);
-	} else if (self->dry) {
-		read_wait(op);
-	} else {
-		items[0] = read_block(op);
-		return items[0] != NULL;
+		return 0;
 	}
+	if (!weir__half_waits(op)) {
+		if (room == 0) {
+			weir__half_rest(op);
+			return 0;
+		}
+		items[0] = read_block(op);
+		if (items[0] || op->ended)
+			return items[0] != NULL;
+	}
+	read_waits(op, room > 0);
 	return 0;
 }
 

@@ -8,24 +8,17 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 #include "flow/engine/blueprint.h"
 #include "flow/shared/bytes.h"
+#include "flow/shared/writes.h"
 #include "net/connection.h"
 
-#define GATHERED 64u
-#define GATHERED_BYTES \
-	(64u * 1024) /* from there on no more items are asked for */
 #define BLOCK (64u * 1024)
 
 struct writer {
 	struct weir__half_op half; /* must be first */
-	/* Items to be sent, in this order; of the first one the bytes from
-	 * `at` on. */
-	struct weir_flow_bytes *bytes[GATHERED];
-	uint32_t first, n;
-	size_t at;
+	struct weir__writes writes;
 	uintptr_t written; /* bytes */
 	size_t left;	   /* bytes that may be dropped */
 	bool discards;	   /* `left` has been set */
@@ -39,9 +32,7 @@ static void writing_close(struct weir__op *op)
 	struct writer *self = weir__op_state(op);
 	struct weir_connection *connection = self->half.connection;
 
-	weir__op_drop(op->up[0], (void *const *)self->bytes + self->first,
-		      self->n - self->first);
-	self->first = self->n = 0;
+	weir__writes_drop(&self->writes, op);
 	if (!weir__half_end(op))
 		return;
 	if (!self->done)
@@ -116,60 +107,49 @@ static bool linger(struct weir__op *op)
 	if (connection->options.no_half_close &&
 	    weir__connection_has(connection, WEIR__HALF_READ))
 		return false;
-	if (!discard(op))
-		return true;
 	if (!self->until_ns)
 		self->until_ns = weir__later(weir__op_now(op),
 					     connection->options.linger_ns);
-	if (weir__op_now(op) >= self->until_ns)
-		return true;
-	weir__half_watch(op, POLLIN);
+	do {
+		if (!discard(op) || weir__op_now(op) >= self->until_ns)
+			return true;
+	} while (!weir__half_blocks(op, POLLIN));
 	weir__half_until(op, self->until_ns);
 	return false;
 }
 
 /* --- What is to be sent --------------------------------------------------- */
 
-/* `n` more bytes are sent: drops the items that are sent whole. */
 static void wrote(struct weir__op *op, size_t n)
 {
 	struct writer *self = weir__op_state(op);
 	struct weir_connection *connection = self->half.connection;
-	struct weir_flow_bytes *bytes;
 
 	self->written += n;
 	ck_pr_store_64(&connection->bytes_out, connection->bytes_out + n);
-	self->at += n;
-	while (self->first < self->n &&
-	       self->at >= (bytes = self->bytes[self->first])->n) {
-		self->at -= bytes->n;
-		self->first++;
-		weir__op_drop_one(op->up[0], bytes);
-	}
-	assert(self->first < self->n || self->at == 0);
+	weir__writes_wrote(&self->writes, op, n);
 }
 
 static ssize_t send_parts(const struct writer *self)
 {
-	struct iovec parts[GATHERED];
+	struct iovec parts[WEIR__GATHERED];
 	struct msghdr message = {.msg_iov = parts};
-	size_t at = self->at, n = 0;
-	uint32_t i;
 
-	for (i = self->first; i < self->n; i++, at = 0)
-		parts[n++] = (struct iovec){self->bytes[i]->data + at,
-					    self->bytes[i]->n - at};
-	message.msg_iovlen = n;
+	message.msg_iovlen = (size_t)weir__writes_gather(&self->writes, parts,
+							 SIZE_MAX, false);
 	return sendmsg(self->half.connection->fd, &message,
 		       MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void write_wait(struct weir__op *op)
+/* False: it sends again. */
+static bool write_blocks(struct weir__op *op)
 {
 	const struct writer *self = weir__op_state(op);
 
-	weir__half_watch(op, (short)(POLLOUT | discard(op)));
+	if (!weir__half_blocks(op, (short)(POLLOUT | discard(op))))
+		return false;
 	weir__half_allow(op, self->half.connection->options.write_stall_ns);
+	return true;
 }
 
 /* True: all items are sent. */
@@ -179,13 +159,14 @@ static bool write_all(struct weir__op *op)
 	ssize_t n;
 
 	wrote(op, 0); /* the empty ones */
-	while (self->first < self->n) {
+	while (weir__writes_any(&self->writes)) {
 		n = send_parts(self);
 		if (n >= 0) {
+			self->half.due_ns = 0;
 			wrote(op, (size_t)n);
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			write_wait(op);
-			return false;
+			if (write_blocks(op))
+				return false;
 		} else if (errno != EINTR) {
 			writing_fail(op, -errno);
 			return false;
@@ -194,46 +175,31 @@ static bool write_all(struct weir__op *op)
 	return true;
 }
 
-/*
- * Takes the items that are there. If upstream is not `ready`, it is pulled once
- * only: a second pull might block, while the peer wants the items that we have.
- */
-static void writing_take(struct weir__op *op)
-{
-	struct writer *self = weir__op_state(op);
-	struct weir__op *up = op->up[0];
-	uint32_t most = up->kind->ready ? 1 : GATHERED, i;
-	size_t n_bytes = 0, n;
-
-	self->first = self->n = 0;
-	self->at = 0;
-	do {
-		n = weir__pull(up, (void **)self->bytes + self->n, most);
-		for (i = 0; i < n; i++)
-			n_bytes += self->bytes[self->n++]->n;
-	} while (n > 0 && up->kind->ready && self->n < GATHERED &&
-		 n_bytes < GATHERED_BYTES);
-}
-
 static void write_more(struct weir__op *op)
 {
 	struct writer *self = weir__op_state(op);
 
-	if (self->first == self->n)
-		writing_take(op);
-	if (self->first < self->n && write_all(op))
+	if (!weir__writes_any(&self->writes))
+		weir__writes_take(&self->writes, op);
+	if (weir__writes_any(&self->writes) && write_all(op))
 		/* the failed item may be one that was taken before */
 		weir__op_again(op);
 }
 
-/* Waits for the peer to take what there is. */
-static void write_waits(struct weir__op *op)
+/* True: it waits for the peer to take what there is, or has for too long. */
+static bool write_waits(struct weir__op *op)
 {
+	struct writer *self = weir__op_state(op);
+
+	if (!weir__half_waits(op) || !weir__writes_any(&self->writes))
+		return false;
+	/* to be watched for, too */
+	if (may_discard(op) && !(self->half.wait.watch.events & POLLIN))
+		return false;
 	if (weir__half_late(op))
 		weir__op_fail_code(op, -ETIMEDOUT,
 				   "the peer has taken nothing");
-	else if (!op->ended && may_discard(op) && !weir__half_waits(op, POLLIN))
-		weir__half_watch(op, (short)(POLLOUT | discard(op)));
+	return true;
 }
 
 /* Upstream is over, and all is sent. */
@@ -258,24 +224,20 @@ static size_t writing_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct writer *self = weir__op_state(op);
 	struct weir__op *up = op->up[0];
-	int rc = weir__half_begin(op);
 
-	if (rc < 0) {
-		weir__op_fail_code(op, rc, "the connection has failed");
+	if (!weir__half_begin(op, 0))
 		return 0;
-	}
-	if (weir__half_waits(op, POLLOUT))
-		write_waits(op);
-	else if (room == 0)
+	if (write_waits(op))
+		return 0;
+	if (room == 0)
 		weir__pull_none(up);
 	else
 		write_more(op);
 	if (op->ended)
 		return 0;
-	if (self->first == self->n && up->ended)
+	if (!weir__writes_any(&self->writes) && up->ended)
 		return writing_end(op, items, room);
-	if (!weir__half_waits(op, POLLOUT))
-		weir__half_watch(op, 0);
+	weir__half_rest(op);
 	return 0;
 }
 

@@ -8,8 +8,10 @@
 #include "base/random.h"
 
 #include <stdio.h>
+#include <sys/epoll.h>
 
 #define MOST 20000
+#define FDS 1024
 
 static struct net net;
 static uint64_t drawn;
@@ -20,15 +22,50 @@ static uint64_t draw(uint64_t bound)
 	return weir__splitmix(&drawn) % bound;
 }
 
+/* How descriptors were registered last. */
+static struct {
+	int set;
+	struct epoll_event event;
+} registered[FDS];
+
+int __real_epoll_ctl(int set, int op, int fd, struct epoll_event *event);
+int __wrap_epoll_ctl(int set, int op, int fd, struct epoll_event *event);
+int __wrap_epoll_ctl(int set, int op, int fd, struct epoll_event *event)
+{
+	int rc = __real_epoll_ctl(set, op, fd, event);
+
+	assert_true(fd < FDS);
+	registered[fd].set = 0;
+	if (rc == 0 && op != EPOLL_CTL_DEL) {
+		registered[fd].set = set;
+		registered[fd].event = *event;
+	}
+	return rc;
+}
+
+/* An edge follows an EAGAIN, as it does where there was nothing. */
+static void tell_again(int fd)
+{
+	if (registered[fd].set > 0)
+		assert_int_equal(__real_epoll_ctl(registered[fd].set,
+						  EPOLL_CTL_MOD, fd,
+						  &registered[fd].event),
+				 0);
+}
+
 /* True: the call fails, with errno. */
 static bool hinders(int fd, int other)
 {
 	static const int codes[] = {EINTR, EAGAIN};
 	uint64_t which = fd == client ? 9 : draw(10);
+	int code;
 
 	if (which > 2)
 		return false;
-	errno = which == 2 ? other : codes[which];
+	code = which == 2 ? other : codes[which];
+	if (code == EAGAIN)
+		tell_again(fd);
+	errno = code;
 	return true;
 }
 

@@ -170,9 +170,9 @@ static void write_more(struct weir__op *op)
 		} else if (n < 0 && errno == EPIPE) {
 			end_input(op);
 		} else if (n < 0 && errno == EAGAIN) {
-			weir__op_fd_wait(&self->in_wait, op, self->pipes.in,
-					 POLLOUT);
-			return;
+			if (weir__op_fd_blocks(&self->in_wait, op,
+					       self->pipes.in, POLLOUT))
+				return;
 		} else if (n == 0 || errno != EINTR) {
 			child_fail(op, n == 0 ? -EIO : -errno,
 				   "its input could not be written");
@@ -200,7 +200,7 @@ static void serve_input(struct weir__op *op, size_t room)
 		return;
 	}
 	if (weir__writes_any(&self->writes) &&
-	    !weir__op_fd_armed(&self->in_wait))
+	    !weir__op_fd_waits(&self->in_wait))
 		write_more(op);
 	if (!op->ended && up->ended && !weir__writes_any(&self->writes))
 		close_pipe(op, &self->in_wait, &self->pipes.in);
@@ -217,39 +217,44 @@ static void look_for_end(struct weir__op *op)
 	struct child_op *self = weir__op_state(op);
 	struct pollfd out = {.fd = self->pipes.out, .events = POLLIN};
 
-	if (!self->exited || poll(&out, 1, 0) < 0)
-		return;
-	if (out.revents == 0)
-		weir__op_fd_wait(&self->out_wait, op, out.fd, POLLIN);
-	else if (!(out.revents & POLLIN))
+	do {
+		if (!self->exited || poll(&out, 1, 0) < 0)
+			return;
+	} while (out.revents == 0 &&
+		 !weir__op_fd_blocks(&self->out_wait, op, out.fd, POLLIN));
+	if (out.revents && !(out.revents & POLLIN))
 		close_pipe(op, &self->out_wait, &self->pipes.out);
 }
 
 static size_t serve_output(struct weir__op *op, void **items, size_t room)
 {
 	struct child_op *self = weir__op_state(op);
+	size_t block = options_of(op)->block;
 	struct weir_flow_bytes *bytes;
 	int rc;
 
-	if (self->pipes.out < 0 || weir__op_fd_armed(&self->out_wait))
+	if (self->pipes.out < 0 || weir__op_fd_waits(&self->out_wait))
 		return 0;
 	if (room == 0) {
 		look_for_end(op);
 		return 0;
 	}
-	rc = weir__bytes_read(&bytes, &self->block, self->pipes.out,
-			      options_of(op)->block, weir__op_allocator(op));
+	do {
+		rc = weir__bytes_read(&bytes, &self->block, self->pipes.out,
+				      block, weir__op_allocator(op));
+	} while (rc == -EAGAIN && !weir__op_fd_blocks(&self->out_wait, op,
+						      self->pipes.out, POLLIN));
 	if (rc > 0) {
+		if (bytes->n < block)
+			weir__op_fd_drained(&self->out_wait);
 		items[0] = bytes;
 		return 1;
 	}
-	if (rc == -EAGAIN) {
-		weir__op_fd_wait(&self->out_wait, op, self->pipes.out, POLLIN);
-	} else if (rc < 0) {
-		child_fail(op, rc, "its output could not be read");
-	} else {
+	if (rc == 0) {
 		drop_block(self);
 		close_pipe(op, &self->out_wait, &self->pipes.out);
+	} else if (rc != -EAGAIN) {
+		child_fail(op, rc, "its output could not be read");
 	}
 	return 0;
 }
@@ -275,16 +280,16 @@ static void serve_errors(struct weir__op *op)
 	uint32_t left = TAIL_READS;
 	ssize_t n = 1;
 
-	if (fd < 0 || weir__op_fd_armed(&self->errors_wait))
+	if (fd < 0 || weir__op_fd_waits(&self->errors_wait))
 		return;
 	while (n > 0 && left-- > 0)
 		n = read_tail(self->tail, fd);
+	if (n < 0 && errno == EAGAIN)
+		n = !weir__op_fd_blocks(&self->errors_wait, op, fd, POLLIN);
+	else if (n <= 0)
+		close_pipe(op, &self->errors_wait, &self->pipes.errors);
 	if (n > 0)
 		weir__op_again(op);
-	else if (n < 0 && errno == EAGAIN)
-		weir__op_fd_wait(&self->errors_wait, op, fd, POLLIN);
-	else
-		close_pipe(op, &self->errors_wait, &self->pipes.errors);
 }
 
 /* --- Its end -------------------------------------------------------------- */
@@ -391,7 +396,7 @@ static void look_at_exit(struct weir__op *op)
 static void wait_for_end(struct weir__op *op)
 {
 	struct child_op *self = weir__op_state(op);
-	bool waits = self->pipes.out < 0 || weir__op_fd_armed(&self->out_wait);
+	bool waits = self->pipes.out < 0 || weir__op_fd_waits(&self->out_wait);
 	int rc = 0;
 
 	if (options_of(op)->drain_ns == 0)

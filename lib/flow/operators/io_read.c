@@ -71,15 +71,13 @@ static struct weir_flow_bytes *read_block(struct weir__op *op, int fd)
 	const struct reading_of *args = weir__op_args(op);
 	struct reading *self = weir__op_state(op);
 	struct weir_flow_bytes *bytes = NULL;
-	int rc, waits;
+	int rc;
 
 	do {
-		waits = 1;
 		rc = weir__bytes_read(&bytes, &self->block, fd, args->block,
 				      weir__op_allocator(op));
-		if (rc == -EAGAIN)
-			waits = weir__op_fd_again(&self->wait, op, fd, POLLIN);
-	} while (waits == 0);
+	} while (rc == -EAGAIN &&
+		 !weir__op_fd_blocks(&self->wait, op, fd, POLLIN));
 	if (rc > 0) {
 		if (bytes->n < args->block && weir__op_way_drains(self->way))
 			weir__op_fd_drained(&self->wait);
@@ -87,9 +85,6 @@ static struct weir_flow_bytes *read_block(struct weir__op *op, int fd)
 	}
 	if (rc == 0)
 		weir__op_end(op, NULL);
-	else if (waits < 0)
-		weir__op_fail_code(op, waits,
-				   "the descriptor cannot be waited for");
 	else if (rc != -EAGAIN && !self->block)
 		weir__op_fail(op, rc, "no memory for a block");
 	else if (rc != -EAGAIN)
@@ -104,7 +99,7 @@ static void reading_begin(struct weir__op *op, int fd)
 
 	self->way = weir__op_way(fd);
 	if (self->way == WEIR__WAY_TCP || self->way == WEIR__WAY_STREAM)
-		weir__op_fd_stay(&self->wait, op, fd, POLLIN);
+		(void)weir__op_fd_stay(&self->wait, op, fd, POLLIN);
 }
 
 /* Nobody wants a block: only an error of the other end matters. */

@@ -150,19 +150,13 @@ static void wrote(struct weir__op *op, size_t n)
 static bool write_failed(struct weir__op *op, int fd, int code)
 {
 	struct writing *self = weir__op_state(op);
-	int rc;
 
 	if (code == EINTR)
 		return false;
-	if (code != EAGAIN && code != EWOULDBLOCK) {
-		writing_fail(op, -code, "could not be written");
-		return true;
-	}
-	rc = weir__op_fd_again(&self->wait, op, fd, POLLOUT);
-	if (rc < 0)
-		weir__op_fail_code(op, rc,
-				   "the descriptor cannot be waited for");
-	return rc != 0;
+	if (code == EAGAIN || code == EWOULDBLOCK)
+		return weir__op_fd_blocks(&self->wait, op, fd, POLLOUT);
+	writing_fail(op, -code, "could not be written");
+	return true;
 }
 
 /* True: all items are written. */
@@ -201,7 +195,7 @@ static void writing_begin(struct weir__op *op, int fd)
 
 	self->way = weir__op_way(fd);
 	if (self->way == WEIR__WAY_TCP)
-		weir__op_fd_stay(&self->wait, op, fd, POLLOUT);
+		(void)weir__op_fd_stay(&self->wait, op, fd, POLLOUT);
 }
 
 static void write_more(struct weir__op *op)

@@ -63,14 +63,18 @@ int weir__op_fd_arm(struct weir__op_fd *self, struct weir__op *op, int fd,
 	return arm(self, op, &watch, 0);
 }
 
+static void cannot_wait(struct weir__op *op, int rc)
+{
+	weir__op_fail_code(op, rc, "the descriptor cannot be waited for");
+}
+
 void weir__op_fd_wait(struct weir__op_fd *self, struct weir__op *op, int fd,
 		      short events)
 {
 	int rc = weir__op_fd_arm(self, op, fd, events);
 
 	if (rc < 0 && rc != -EALREADY)
-		weir__op_fail_code(op, rc,
-				   "the descriptor cannot be waited for");
+		cannot_wait(op, rc);
 }
 
 static int stay(struct weir__op_fd *self, struct weir__op *op, int fd,
@@ -112,11 +116,23 @@ enum weir__op_way weir__op_way(int fd)
 						       : WEIR__WAY_STREAM;
 }
 
-void weir__op_fd_stay(struct weir__op_fd *self, struct weir__op *op, int fd,
-		      short events)
+int weir__op_fd_stay(struct weir__op_fd *self, struct weir__op *op, int fd,
+		     short events)
 {
-	if (fcntl(fd, F_GETFL) & O_NONBLOCK)
-		(void)stay(self, op, fd, events, events);
+	if (!(fcntl(fd, F_GETFL) & O_NONBLOCK))
+		return 0;
+	return stay(self, op, fd, events, POLLIN | POLLOUT);
+}
+
+/* The watch is for other events: one for these too takes its place. */
+static int widen(struct weir__op_fd *self, struct weir__op *op, int fd,
+		 short events)
+{
+	weir__op_fd_off(self, op);
+	/* It fires. Its last firing wakes the operator, which calls then. */
+	if (weir__op_fd_armed(self))
+		return 0;
+	return stay(self, op, fd, (short)(events | self->watch.events), 0);
 }
 
 int weir__op_fd_again(struct weir__op_fd *self, struct weir__op *op, int fd,
@@ -124,15 +140,26 @@ int weir__op_fd_again(struct weir__op_fd *self, struct weir__op *op, int fd,
 {
 	int rc;
 
-	if (weir__op_fd_armed(self)) {
+	if (weir__op_fd_armed(self) && !(events & ~self->watch.events)) {
 		if (weir__ready_clear(&self->ready))
 			return 1;
 		(void)weir__ready_look(&self->ready);
 		return 0;
 	}
 	/* What is ready by now is told when it is armed. */
-	rc = stay(self, op, fd, events, 0);
+	rc = weir__op_fd_armed(self) ? widen(self, op, fd, events)
+				     : stay(self, op, fd, events, 0);
 	return rc < 0 ? rc : 1;
+}
+
+bool weir__op_fd_blocks(struct weir__op_fd *self, struct weir__op *op, int fd,
+			short events)
+{
+	int rc = weir__op_fd_again(self, op, fd, events);
+
+	if (rc < 0)
+		cannot_wait(op, rc);
+	return rc != 0;
 }
 
 void weir__op_fd_drained(struct weir__op_fd *self)

@@ -68,11 +68,12 @@ enum weir__op_way {
 enum weir__op_way weir__op_way(int fd);
 
 /*
- * Watches the descriptor from now on, if it is not in blocking mode and the
- * executor can. It is taken to be ready: the operator does not wait. Owner.
+ * Watches the descriptor from now on, if it is not in blocking mode. It is taken
+ * to be ready: the operator does not wait. With `events` 0 only its end and its
+ * errors are told. 0, or a negative errno of the executor. Owner.
  */
-void weir__op_fd_stay(struct weir__op_fd *self, struct weir__op *op, int fd,
-		      short events);
+int weir__op_fd_stay(struct weir__op_fd *self, struct weir__op *op, int fd,
+		     short events);
 
 /*
  * True if the operator has to wait: nothing has come since the call that gave
@@ -85,11 +86,16 @@ static inline bool weir__op_fd_waits(struct weir__op_fd *self)
 
 /*
  * A read or write has given EAGAIN. 1: the operator waits for `events`, watched
- * from now on. 0: something has come meanwhile, so it calls again at once. A
- * negative errno: it cannot wait. Owner.
+ * from now on beside those that were. 0: something has come meanwhile, so it
+ * calls again at once. A negative errno: it cannot wait. Owner.
  */
 int weir__op_fd_again(struct weir__op_fd *self, struct weir__op *op, int fd,
 		      short events);
+
+/* The same. False: it calls again; true: it waits, or has failed since it
+ * cannot. Owner. */
+bool weir__op_fd_blocks(struct weir__op_fd *self, struct weir__op *op, int fd,
+			short events);
 
 /*
  * True if a read that gets less than it asked for leaves nothing behind. Sockets
