@@ -5,9 +5,13 @@
  * off. The last actor may be either, on either's threads.
  */
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include "executor/places.h"
+
+#include <ck_pr.h>
 
 #define ITEMS 20
 #define HOUR UINT64_C(3600000000000)
@@ -150,10 +154,82 @@ static void every_pair_ends_in_every_way(void **state)
 	}
 }
 
+/* --- One descriptor ------------------------------------------------------- */
+
+struct watching {
+	struct weir_watch watch;
+	struct place place;
+	uint32_t fired, over; /* atomic */
+};
+
+static void note_fire(struct weir_watch *watch, short events)
+{
+	struct watching *self =
+		weir_container_of(watch, struct watching, watch);
+
+	ck_pr_inc_32(events ? &self->fired : &self->over);
+}
+
+static void watching_begin(struct watching *self, const struct kind *kind,
+			   int fd)
+{
+	*self = (struct watching){.watch = {.fire = note_fire,
+					    .fd = fd,
+					    .events = POLLIN,
+					    .edges = true}};
+	place_make(&self->place, kind);
+	assert_int_equal(self->place.executor->ops->watch_arm(
+				 self->place.executor, &self->watch),
+			 0);
+}
+
+static void watching_fires(struct watching *self, uint32_t times)
+{
+	while (ck_pr_load_32(&self->fired) < times)
+		self->place.kind->drive(&self->place);
+}
+
+static void watching_end(struct watching *self)
+{
+	if (!self->place.executor->ops->watch_cancel(self->place.executor,
+						     &self->watch))
+		while (!ck_pr_load_32(&self->over))
+			self->place.kind->drive(&self->place);
+	assert_int_equal(self->place.kind->free(&self->place), 0);
+}
+
+static const struct kind *const watchers[] = {&threads, &blocking, &loop, &sim};
+
+/* Each is told; the bytes are there once. The end of one is not the other's. */
+static void each_of_two_that_watch_a_descriptor_is_told(void **state)
+{
+	struct watching two[2];
+	int fds[2];
+	size_t i, k;
+
+	for (i = 0; i < LENGTH(watchers); i++) {
+		for (k = 0; k < LENGTH(watchers); k++) {
+			assert_int_equal(pipe(fds), 0);
+			watching_begin(&two[0], watchers[i], fds[0]);
+			watching_begin(&two[1], watchers[k], fds[0]);
+			assert_int_equal(write(fds[1], "x", 1), 1);
+			watching_fires(&two[0], 1);
+			watching_fires(&two[1], 1);
+			watching_end(&two[0]);
+			assert_int_equal(write(fds[1], "x", 1), 1);
+			watching_fires(&two[1], 2);
+			watching_end(&two[1]);
+			close(fds[0]);
+			close(fds[1]);
+		}
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_pair_ends_in_every_way),
+		cmocka_unit_test(each_of_two_that_watch_a_descriptor_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

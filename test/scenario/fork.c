@@ -108,6 +108,87 @@ static void a_child_frees_what_is_locked_and_alive(void **state)
 	}
 }
 
+/* A descriptor that is watched, and fires whenever something has come. */
+struct watched {
+	struct weir_watch watch;
+	int ends[2];
+	uint32_t fired, over; /* atomic */
+};
+
+static void note_fire(struct weir_watch *watch, short events)
+{
+	struct watched *self = weir_container_of(watch, struct watched, watch);
+
+	ck_pr_inc_32(events ? &self->fired : &self->over);
+}
+
+static void watched_begin(struct watched *self)
+{
+	*self = (struct watched){
+		.watch = {.fire = note_fire, .events = POLLIN, .edges = true}};
+	assert_int_equal(pipe(self->ends), 0);
+	self->watch.fd = self->ends[0];
+}
+
+static void watched_fires(struct watched *self, struct place *place,
+			  uint32_t times)
+{
+	assert_int_equal(write(self->ends[1], "x", 1), 1);
+	while (ck_pr_load_32(&self->fired) < times)
+		place->kind->drive(place);
+}
+
+static void watched_end(struct watched *self, struct place *place)
+{
+	if (!place->executor->ops->watch_cancel(place->executor, &self->watch))
+		while (!ck_pr_load_32(&self->over))
+			place->kind->drive(place);
+	close(self->ends[0]);
+	close(self->ends[1]);
+}
+
+/* Where there are threads, the child may also ask. 0: all was as it should be.
+ */
+static int child_leaves_watches(struct place *place, struct watched *self)
+{
+	struct weir_watch other = {.fire = note_fire, .fd = self->ends[1]};
+	const struct weir_executor_ops *of = place->executor->ops;
+
+	if (place->kind->has_threads &&
+	    (of->watch_arm(place->executor, &other) != -ECHILD ||
+	     of->watch_cancel(place->executor, &self->watch)))
+		return 1;
+	return place->kind->free(place) != 0;
+}
+
+/* The set of epoll is the same for both, and the parent's. */
+static void a_child_leaves_descriptors_watched(void **state)
+{
+	size_t i;
+
+	for (i = 0; i < LENGTH(kinds); i++) {
+		struct watched watched;
+		struct place place;
+		pid_t child;
+
+		place_make(&place, kinds[i]);
+		watched_begin(&watched);
+		assert_int_equal(place.executor->ops->watch_arm(place.executor,
+								&watched.watch),
+				 0);
+		watched_fires(&watched, &place, 1);
+		child = fork();
+		if (child == 0) {
+			(void)alarm(5);
+			_exit(child_leaves_watches(&place, &watched));
+		}
+		assert_freed(child);
+		watched_fires(&watched, &place, 2);
+		watched_end(&watched, &place);
+		assert_int_equal(place.kind->free(&place), 0);
+	}
+}
+
 /* What it makes itself afterwards is its own. */
 static void a_child_makes_and_frees_its_own(void **state)
 {
@@ -258,6 +339,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_frees_what_is_locked_and_alive),
+		cmocka_unit_test(a_child_leaves_descriptors_watched),
 		cmocka_unit_test(a_child_makes_and_frees_its_own),
 		cmocka_unit_test(a_child_frees_at_any_moment),
 	};
