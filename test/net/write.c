@@ -305,6 +305,61 @@ static void a_peer_is_heard_out_while_it_takes_nothing(void **state)
 	}
 }
 
+/* The kernel's buffers are full, and the writer waits. */
+static void come_to_rest(void)
+{
+	struct weir_connection_counts counts = {0};
+	uint64_t before;
+	int i;
+
+	do {
+		before = counts.bytes_out;
+		for (i = 0; i < 1000; i++)
+			net_drive(&net);
+		(void)weir_connection_count(net.connection, &counts);
+	} while (counts.bytes_out == 0 || counts.bytes_out != before);
+}
+
+/* Who reads ends while who writes waits already. */
+static void a_peer_is_heard_out_when_the_reader_ends(void **state)
+{
+	const struct weir_connection_options options = {
+		.linger_bytes = 10000000};
+	static char much[100000];
+	struct weir_flow_run *writes;
+	struct weir_flow *flow;
+	size_t sent;
+	ssize_t n;
+
+	for_each_kind(kind)
+	{
+		net_begin(&net, *kind);
+		net_connect(&net, AF_UNIX, &options);
+		flow = weir_connection_write(endless(), net.connection);
+		assert_int_equal(weir_flow_start(flow, net.place.executor, NULL,
+						 &writes),
+				 0);
+		come_to_rest();
+		net_start(&net,
+			  weir_flow_ignore(weir_flow_take(
+				  weir_connection_read(net.connection, 1), 1)));
+		send_text(net.peer, "a");
+		net_over(&net, 0, 0);
+		for (sent = 0; sent < 5000000;) {
+			n = send(net.peer, much, sizeof(much), MSG_DONTWAIT);
+			if (n > 0)
+				sent += (size_t)n;
+			else
+				net_drive(&net);
+		}
+		net.run = writes;
+		net.flow = flow;
+		weir_flow_run_stop(net.run, NULL);
+		net_over(&net, -ECANCELED, 0);
+		net_end(&net);
+	}
+}
+
 static void only_bytes_are_written(void **state)
 {
 	struct weir_flow *flow;
@@ -331,6 +386,7 @@ int main(void)
 		cmocka_unit_test(a_slow_reader_takes_no_memory),
 		cmocka_unit_test(a_peer_that_takes_nothing_times_out),
 		cmocka_unit_test(a_peer_is_heard_out_while_it_takes_nothing),
+		cmocka_unit_test(a_peer_is_heard_out_when_the_reader_ends),
 		cmocka_unit_test(only_bytes_are_written),
 	};
 
