@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <weir/flow_io.h>
@@ -25,6 +26,7 @@ static struct {
 	uint64_t random; /* not 0: takes a part, or fails for a moment */
 	size_t left;	 /* before `code`, calls */
 	int code;	 /* < 0: fails with it; 1: writes nothing */
+	uint64_t takes_ns; /* a sendmsg(2) */
 } kernel;
 
 static uint32_t draw(uint32_t n)
@@ -123,11 +125,23 @@ ssize_t __wrap_write(int fd, const void *data, size_t n)
 	return __real_write(fd, data, n);
 }
 
+static uint64_t real_ns(void)
+{
+	struct timespec now;
+
+	assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
 {
+	uint64_t now = real_ns();
+
 	kernel.calls++;
+	while (real_ns() < now + kernel.takes_ns)
+		;
 	return __real_sendmsg(fd, message, flags);
 }
 
@@ -364,6 +378,40 @@ static void a_stream_socket_gathers(void **state)
 	assert_int_equal(close(fds[1]), 0);
 }
 
+static int same(void **item, void *context)
+{
+	return 0;
+}
+
+/*
+ * The island learns from its turns, which are as long as a call, to ask for one
+ * item at a time; yet those that come quickly are written by one call.
+ */
+static void slow_calls_gather(void **state)
+{
+	const struct weir_executor_options options = {.publish_ns = 100000};
+	struct numbered numbered = {200, 20};
+	struct weir_flow *flow;
+	struct weir_loop *loop;
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	assert_int_equal(weir_loop_new(&loop, &options), 0);
+	flow = weir_flow_map(items_of(&numbered), same, NULL);
+	flow = weir_flow_write(weir_flow_same_items(flow), fds[1]);
+	kernel.calls = 0;
+	kernel.takes_ns = 300000;
+	assert_int_equal(weir_flow_run(flow, weir_loop_executor(loop), NULL),
+			 0);
+	kernel.takes_ns = 0;
+	assert_in_range(kernel.calls, 1, 200 / 8);
+	assert_written(fds[0], &numbered);
+	weir_flow_free(flow);
+	assert_int_equal(weir_loop_free(loop), 0);
+	assert_int_equal(close(fds[0]), 0);
+	assert_int_equal(close(fds[1]), 0);
+}
+
 static void opening_is_tried_again_after_a_signal(void **state)
 {
 	struct weir_flow *flow =
@@ -480,6 +528,7 @@ int main(void)
 			a_pipe_gets_no_more_at_once_than_it_keeps_whole),
 		cmocka_unit_test(messages_stay_apart),
 		cmocka_unit_test(a_stream_socket_gathers),
+		cmocka_unit_test(slow_calls_gather),
 		cmocka_unit_test(opening_is_tried_again_after_a_signal),
 		cmocka_unit_test(
 			a_peer_that_goes_away_is_an_error_and_no_signal),

@@ -5,6 +5,7 @@
 #include "flow/kit.h"
 
 #include <signal.h>
+#include <time.h>
 
 #include <ck_pr.h>
 
@@ -360,6 +361,76 @@ static void a_peer_is_heard_out_when_the_reader_ends(void **state)
 	}
 }
 
+static struct {
+	size_t calls;
+	uint64_t take_ns;
+} slow;
+
+static uint64_t real_ns(void)
+{
+	struct timespec now;
+
+	assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	uint64_t now = real_ns();
+
+	slow.calls++;
+	while (real_ns() < now + slow.take_ns)
+		;
+	return __real_sendmsg(fd, message, flags);
+}
+
+static int letter(void **item, void *context)
+{
+	struct weir_flow_bytes *bytes;
+	int rc = weir_flow_bytes_new(&bytes, 1, NULL);
+
+	if (rc < 0)
+		return rc;
+	bytes->data[0] = (char)(intptr_t)*item;
+	*item = bytes;
+	return 0;
+}
+
+/* Also when the island has learnt from the time of its turns, which is that of
+ * calls, to ask for one item at a time. */
+static void items_that_come_quickly_are_sent_by_one_call(void **state)
+{
+	const struct weir_executor_options options = {.publish_ns = 100000};
+	struct weir_connection *connection;
+	struct weir_flow *flow;
+	struct weir_loop *made;
+	char text[200];
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	assert_int_equal(weir_loop_new(&made, &options), 0);
+	assert_int_equal(weir_connection_new(&connection, fds[1], NULL, NULL),
+			 0);
+	flow = weir_flow_map(weir_flow_range(1, 200), letter, NULL);
+	flow = weir_flow_items(flow, weir_flow_bytes_items());
+	flow = weir_connection_write(flow, connection);
+	slow.calls = 0;
+	slow.take_ns = 300000;
+	assert_int_equal(weir_flow_run(flow, weir_loop_executor(made), NULL),
+			 0);
+	slow.take_ns = 0;
+	assert_in_range(slow.calls, 1, 200 / 8);
+	assert_int_equal(recv(fds[0], text, 200, MSG_WAITALL), 200);
+	for (size_t i = 0; i < 200; i++)
+		assert_int_equal((unsigned char)text[i], i + 1);
+	weir_flow_free(flow);
+	weir_connection_unref(connection);
+	assert_int_equal(weir_loop_free(made), 0);
+	assert_int_equal(close(fds[0]), 0);
+}
+
 static void only_bytes_are_written(void **state)
 {
 	struct weir_flow *flow;
@@ -387,6 +458,7 @@ int main(void)
 		cmocka_unit_test(a_peer_that_takes_nothing_times_out),
 		cmocka_unit_test(a_peer_is_heard_out_while_it_takes_nothing),
 		cmocka_unit_test(a_peer_is_heard_out_when_the_reader_ends),
+		cmocka_unit_test(items_that_come_quickly_are_sent_by_one_call),
 		cmocka_unit_test(only_bytes_are_written),
 	};
 

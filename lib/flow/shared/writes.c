@@ -9,25 +9,38 @@
 #include <time.h>
 
 #include "executor/thread.h"
+#include "flow/engine/island.h"
 
 #define GATHERED_BYTES \
 	(64u * 1024) /* from there on no more items are asked for */
 
+uint64_t weir__writes_until(const struct weir__op *op)
+{
+	if (op->up[0]->kind->ready)
+		return WEIR_FOREVER;
+	if (weir__thread.may_block)
+		return 0;
+	return weir__op_now(op) +
+	       op->island->actor.executor->options.publish_ns;
+}
+
 void weir__writes_take(struct weir__writes *writes, struct weir__op *op)
 {
 	struct weir__op *up = op->up[0];
-	uint32_t most = up->kind->ready ? 1 : WEIR__GATHERED, i;
-	size_t n_bytes = 0, n;
+	uint64_t until_ns = weir__writes_until(op);
+	size_t n_bytes = 0, n, i;
 
 	assert(!weir__writes_any(writes));
 	writes->first = writes->n = 0;
 	writes->at = 0;
 	do {
-		n = weir__pull(up, (void **)writes->bytes + writes->n, most);
+		n = weir__pull(up, (void **)writes->bytes + writes->n,
+			       up->kind->ready ? 1
+					       : WEIR__GATHERED - writes->n);
 		for (i = 0; i < n; i++)
 			n_bytes += writes->bytes[writes->n++]->n;
-	} while (n > 0 && up->kind->ready && writes->n < WEIR__GATHERED &&
-		 n_bytes < GATHERED_BYTES);
+	} while (n > 0 && writes->n < WEIR__GATHERED &&
+		 n_bytes < GATHERED_BYTES && weir__writes_early(op, until_ns));
 }
 
 int weir__writes_gather(const struct weir__writes *writes, struct iovec *parts,

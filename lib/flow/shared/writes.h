@@ -26,10 +26,21 @@ static inline bool weir__writes_any(const struct weir__writes *writes)
 }
 
 /*
- * There are none: takes the items that are there. If upstream is not `ready`,
- * it is pulled once only: a second pull might block, while the peer wants the
- * items that we have.
+ * Whoever has taken items to write them pulls for more of them before this
+ * time. One pull brings what a run of turns has time for, which may be one item,
+ * because a write takes longer than that; an upstream that is `ready` or quick
+ * brings more in no time. WEIR_FOREVER: it is ready. 0: turns may block, and a
+ * second pull might, while the peer wants the items that we have.
  */
+uint64_t weir__writes_until(const struct weir__op *op);
+static inline bool weir__writes_early(const struct weir__op *op,
+				      uint64_t until_ns)
+{
+	return until_ns == WEIR_FOREVER ||
+	       (until_ns > 0 && weir__op_now(op) < until_ns);
+}
+
+/* There are none: takes the items that are there. */
 void weir__writes_take(struct weir__writes *writes, struct weir__op *op);
 
 /*
