@@ -103,5 +103,7 @@ bool bench_any_cell(const struct bench_cell *cell);
 bool bench_one_worker(const struct bench_cell *cell);
 bool bench_two_workers(const struct bench_cell *cell);
 bool bench_two_cpus(const struct bench_cell *cell);
+/* A power of two up to 64. */
+bool bench_small_window(const struct bench_cell *cell);
 
 #endif

@@ -190,3 +190,9 @@ bool bench_two_cpus(const struct bench_cell *cell)
 {
 	return bench_n_cpus() >= 2;
 }
+
+bool bench_small_window(const struct bench_cell *cell)
+{
+	return cell->window > 0 && cell->window <= 64 &&
+	       (cell->window & (cell->window - 1)) == 0;
+}

@@ -16,7 +16,9 @@
 #define TBB peer_has_tbb
 #define CAF peer_has_caf
 #define CAF_STREAM peer_has_caf_stream
+#define SMALL bench_small_window
 #define UV peer_has_uv
+#define UV_NET peer_has_uv_net
 #define ERLANG peer_has_erlang
 
 const struct bench_who bench_whos[] = {
@@ -138,6 +140,17 @@ const struct bench_who bench_whos[] = {
 	{"W6", "one", "L1.batch", ANY, limits_batch},
 	{"W6", "one", "weir", ANY, w1_actors},
 	{"W6", "one", "weir.alone", ANY, w1_alone},
+
+	{"W7", "echo", "bare", SMALL, w7_bare},
+	{"W7", "echo", "weir", SMALL, w7_loop},
+	{"W7", "echo", "weir.actor", SMALL, w7_actor},
+	{"W7", "echo", "weir.threads", SMALL, w7_threads},
+	{"W7", "echo", "libuv", UV_NET, uv_net, true},
+
+	{"W8", "lines", "bare", SMALL, w7_bare},
+	{"W8", "lines", "weir", SMALL, w7_loop},
+	{"W8", "lines", "weir.threads", SMALL, w7_threads},
+	{"W8", "lines", "libuv", UV_NET, uv_net, true},
 
 	{0},
 };

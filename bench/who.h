@@ -91,6 +91,12 @@ bench_run w5_busy;
 bench_run w5_awake;
 bench_run w5_parked;
 
+/* W7, W8: a limit, the library */
+bench_run w7_bare;
+bench_run w7_loop;
+bench_run w7_threads;
+bench_run w7_actor;
+
 /* Peers */
 bench_run tbb_pipeline;
 bench_run tbb_serial;
@@ -101,5 +107,6 @@ bench_run erlang_processes;
 bench_run erlang_lists;
 bench_run erlang_pool;
 bench_run uv_work;
+bench_run uv_net;
 
 #endif

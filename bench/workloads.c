@@ -133,6 +133,7 @@ static const unsigned w1_windows[] = {1, 16, 256, 1024, BENCH_END};
 static const unsigned fan_in_windows[] = {256, BENCH_END};
 static const unsigned w2_windows[] = {16, 256, BENCH_END};
 static const unsigned w4_windows[] = {64, BENCH_END};
+static const unsigned w7_windows[] = {1, 64, BENCH_END};
 static const unsigned scale_stages[] = {8, BENCH_END};
 static const unsigned scale_windows[] = {16, 256, BENCH_END};
 static const unsigned memory_windows[] = {16, 256, 4096, BENCH_END};
@@ -142,6 +143,7 @@ static const char *const overhead[] = {"overhead", "CPU ns", "work"};
 static const char *const percentiles[] = {"p50", "p99", "p99.9"};
 static const char *const bytes[] = {"peak", "slots", "ratio"};
 static const char *const idleness[] = {"CPU ns/s", "to park", "calls"};
+static const char *const net_columns[] = {"CPU ns", "ns", "calls"};
 static const unsigned w6_stages[] = {2, 4, 8, BENCH_END};
 static const unsigned w6_windows[] = {16, 256, BENCH_END};
 static const unsigned two_workers[] = {2, BENCH_END};
@@ -195,5 +197,13 @@ const struct bench_workload bench_workloads[] = {
 	{"W6", "one", "items/s", 1, 0, w6_stages + 1, w6_windows, two_workers,
 	 expect_spread, true, "one in the middle does", NULL, "weir.alone",
 	 one},
+	{"W7", "echo", "CPU ns of the server, ns, system calls a message", 64,
+	 0, NULL, w7_windows, one_worker, expect_jobs, false,
+	 "64 bytes to a server and back; window: connections", net_columns,
+	 "bare"},
+	{"W8", "lines", "CPU ns of the server, ns, system calls a line", 512, 0,
+	 NULL, w4_windows, one_worker, expect_jobs, false,
+	 "8 connections; window: lines of 100 bytes sent at once", net_columns,
+	 "bare"},
 	{0},
 };

@@ -6,7 +6,7 @@
  * is one more.
  *
  * Their number is that of a process from its first request on, so each run is
- * a process of its own.
+ * a process of its own. For W7 and W8 see uv_net.hpp.
  */
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -20,6 +20,7 @@
 
 #include "jobs.hpp"
 #include "peer.hpp"
+#include "uv_net.hpp"
 
 using peer::answer;
 using peer::request;
@@ -110,12 +111,28 @@ static void run_jobs(const request &r, answer &a)
 	_exit(write(pipe, &a, sizeof(a)) == sizeof(a) ? 0 : 1);
 }
 
+static bool run_net(const request &r, answer &a)
+{
+	net n = {};
+
+	n.lines = r.scene == "lines";
+	n.n = n.lines ? NET_LINES_CLIENTS : r.window;
+	n.at_once = n.lines ? r.window : 1;
+	n.items = r.items;
+	if (net_run(&n, uv_net::serve) != 0)
+		return false;
+	a = {n.elapsed_ns, n.count, n.sum, 0, 0, n.cpu_ns, n.n_calls};
+	return true;
+}
+
 static bool run(const request &r, answer &a)
 {
 	int ends[2], status;
 	pid_t child;
 	bool ok;
 
+	if (r.who == "libuv" && (r.scene == "echo" || r.scene == "lines"))
+		return run_net(r, a);
 	if (r.who != "libuv" || r.scene != "jobs" || pipe(ends) != 0)
 		return false;
 	child = fork();

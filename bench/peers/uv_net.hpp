@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * W7 and W8: uv_tcp_t, uv_read_start() and uv_try_write(), which writes at once
+ * what the socket takes; that is all, as much as clients send at once.
+ */
+#ifndef WEIR_BENCH_PEERS_UV_NET_HPP
+#define WEIR_BENCH_PEERS_UV_NET_HPP
+
+#include <cerrno>
+#include <uv.h>
+
+#include <vector>
+
+#include "../net.h"
+
+namespace uv_net
+{
+
+struct connection {
+	uv_tcp_t tcp; /* first: what libuv hands back */
+	net *of;
+	std::size_t n;
+	char data[NET_BLOCK];
+};
+
+inline void allocate(uv_handle_t *handle, std::size_t, uv_buf_t *buffer)
+{
+	auto *c = reinterpret_cast<connection *>(handle);
+
+	*buffer = uv_buf_init(c->data + c->n, NET_BLOCK - c->n);
+}
+
+inline void came(uv_stream_t *stream, ssize_t n, const uv_buf_t *)
+{
+	static char out[NET_BLOCK];
+	auto *c = reinterpret_cast<connection *>(stream);
+	uv_buf_t answer = uv_buf_init(c->data, n > 0 ? n : 0);
+
+	if (n == 0)
+		return;
+	if (n > 0 && c->of->lines) {
+		c->n += n;
+		answer = uv_buf_init(out, net_answer_lines(c->data, &c->n, out));
+	}
+	if (n < 0 || uv_try_write(stream, &answer, 1) != (int)answer.len)
+		uv_close(reinterpret_cast<uv_handle_t *>(stream), nullptr);
+}
+
+inline int serve(net *net)
+{
+	std::vector<connection> all(net->n);
+	uv_loop_t loop;
+	int rc = uv_loop_init(&loop);
+
+	for (unsigned i = 0; i < net->n && rc == 0; i++) {
+		all[i].of = net;
+		rc = uv_tcp_init(&loop, &all[i].tcp);
+		if (rc == 0)
+			rc = uv_tcp_open(&all[i].tcp, net->fds[i]);
+		if (rc == 0)
+			rc = uv_read_start(
+				reinterpret_cast<uv_stream_t *>(&all[i].tcp),
+				allocate, came);
+	}
+	if (rc < 0)
+		return rc;
+	net_ready(net);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	return uv_loop_close(&loop);
+}
+
+} // namespace uv_net
+
+#endif
