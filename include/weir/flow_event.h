@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the kernel tells as flows: signals, readiness of descriptors, changes of
- * files. Nothing is polled: the executor waits for descriptors. Ticks of a clock
+ * files; and datagrams. Nothing is polled: the executor waits for descriptors. Ticks of a clock
  * are weir_flow_tick(). (Pekko: FileTailSource, DirectoryChangesSource; libuv:
  * uv_signal_t, uv_poll_t, uv_fs_event_t.)
  */
@@ -166,6 +166,107 @@ struct weir_flow_tail_options {
  */
 WEIR_API struct weir_flow *weir_flow_tail(
 	const char *path, const struct weir_flow_tail_options *options);
+
+/* --- Datagrams ------------------------------------------------------------ */
+
+struct weir_flow_datagram {
+	/* As of bytes: read-only; a receiver that has not shared it may change
+	 * the bytes, and make `n` smaller. */
+	char *data;
+	size_t n;
+	size_t size; /* as it was sent: above `n` if the end was cut off */
+	/* That the kernel has dropped between the one before and this one,
+	 * because the socket's buffer was full (SO_RXQ_OVFL); of the first: since
+	 * the socket was made. Sockets of AF_UNIX drop none. */
+	uint32_t lost;
+	/*
+	 * Who has sent it, or whom it is sent to: so many bytes of a struct
+	 * sockaddr are in `address`. 0: it has no name, or the socket is
+	 * connected.
+	 */
+	uint32_t address_length;
+	uint64_t address[16]; /* as large as a struct sockaddr_storage */
+	struct {
+		const struct weir_allocator *allocator;
+		size_t capacity;
+		uint32_t refs;
+	} WEIR_PRIVATE;
+};
+
+/*
+ * A new one in *datagram with one reference, without an address, and with
+ * uninitialized memory for `n` bytes behind it. `allocator` NULL means the
+ * default one. -EINVAL: null. -ENOMEM. Then *datagram is NULL. Any thread.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_flow_datagram_new(
+	struct weir_flow_datagram **datagram, size_t n,
+	const struct weir_allocator *allocator);
+
+/* One reference more, or one less; NULL is fine. ref returns its argument. Any
+ * thread. */
+WEIR_API struct weir_flow_datagram *weir_flow_datagram_ref(
+	struct weir_flow_datagram *datagram);
+WEIR_API void weir_flow_datagram_unref(struct weir_flow_datagram *datagram);
+
+/* How datagrams are dropped and shared, for weir_flow_items() in flows of your
+ * own. Lives for ever. */
+WEIR_API const struct weir_items *weir_flow_datagram_items(void);
+
+/* 0 is the default of each. */
+struct weir_flow_datagrams_options {
+	size_t size; /* of the longest datagram, at most 1 GiB; 64 KiB */
+	/* A longer one is an item all the same, without its end. Else the
+	 * stream fails with -EMSGSIZE. */
+	bool truncate;
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * The datagrams that come to the socket `fd`, of SOCK_DGRAM or SOCK_RAW. It stays
+ * the caller's, who keeps it open as long as the flow runs; its mode is not
+ * changed, and it need not be non-blocking. SO_RXQ_OVFL is set. `options` is
+ * copied and may be NULL.
+ *
+ * 1. As many as are asked for are received by one call, up to 32. While
+ *    downstream does not ask, they wait in the kernel, which drops what is more
+ *    than SO_RCVBUF: the next item says how many.
+ * 2. An empty datagram is an item like any other.
+ *
+ * The stream fails with what recvmmsg(2) reports, as -ECONNREFUSED of a socket
+ * that is connected to nobody; with -ENOTSOCK, or -EPROTOTYPE: another socket;
+ * -ENOMEM. Behind it nothing is received, and nothing that was is lost, but with
+ * -EMSGSIZE what came by the same call. -ENOTSUP: the executor watches no
+ * descriptors. -EINVAL: fd < 0, `size` too large, something in `reserved`.
+ *
+ * Emits: a datagram, whose reference is the receiver's. Completes: when the socket
+ * is shut down for reading. Cancels: it has no upstream. Holds: memory for as many
+ * as came by the last call, while it receives; none while it waits.
+ */
+WEIR_API struct weir_flow *weir_flow_datagrams(
+	int fd, const struct weir_flow_datagrams_options *options);
+
+/*
+ * Sends datagrams by the socket `fd`, with the rules of weir_flow_datagrams()
+ * for its owner, each to its address, or where the socket is connected to.
+ *
+ * 1. Those that are there are sent by one call, up to 32. None is kept back.
+ *    SIGPIPE is not raised.
+ * 2. While the socket has no room the flow waits. The room of a receiver of
+ *    AF_UNIX that is sent to by its address cannot be waited for: that is tried
+ *    each 5 ms.
+ * 3. One that cannot be sent fails the stream with what sendmmsg(2) reports, as
+ *    -ECONNREFUSED, -ENETUNREACH, -EMSGSIZE. With weir_flow_supervise() it may
+ *    be dropped instead (WEIR_DIRECTIVE_RESUME). A peer may have refused an
+ *    earlier one than that which fails.
+ *
+ * -ENOTSOCK, -EPROTOTYPE, -ENOTSUP: as there. -EINVAL: fd < 0.
+ *
+ * Emits: the number of datagrams sent, as (void *)(uintptr_t), when upstream has
+ * completed. Completes: behind the number. Cancels: when sending fails, or when
+ * downstream does. Holds: 32 items.
+ */
+WEIR_API struct weir_flow *weir_flow_datagrams_send(struct weir_flow *flow,
+						    int fd);
 
 #ifdef __cplusplus
 }

@@ -387,6 +387,7 @@ UPON(materialize, weir_flow_materialize(flow))
 UPON(dematerialize, weir_flow_dematerialize(flow))
 UPON(write_, weir_flow_write(flow, 1))
 UPON(write_file, weir_flow_write_file(flow, "nowhere", WEIR_FLOW_SYNC_NONE))
+UPON(datagrams, weir_flow_datagrams_send(flow, 1))
 UPON(child, weir_flow_child(flow, (const char *const[]){"cat", NULL}, NULL))
 UPON(lines, weir_flow_lines(flow, 80))
 UPON(delimited, weir_flow_delimited(flow, "x", 1, 80, WEIR_FLOW_REMAINDER_EMIT))
@@ -560,6 +561,7 @@ static const struct row {
 	{"dematerialize", ONE, dematerialize},
 	{"write", ONE, write_},
 	{"write_file", ONE, write_file},
+	{"datagrams_send", ONE, datagrams},
 	{"child", ONE, child},
 	{"lines", ONE, lines},
 	{"delimited", ONE, delimited},

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/verify_bridges.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 struct made *made_new(struct weir_executor *executor,
 		      const struct weir_items *items, int64_t n)
 {
@@ -253,4 +256,43 @@ struct weir_flow *fd_of(struct made *made)
 	flow = weir_flow_take(weir_flow_fd(made->fds[0], POLLIN), made->n);
 	flow = weir_flow_index(flow, number_it, made->items->context);
 	return weir_flow_items(flow, made->items);
+}
+
+int udp_to_itself(void)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET,
+				 .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t length = sizeof(at);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, length), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &length), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&at, length), 0);
+	return fd;
+}
+
+static int from_datagram(void **item, void *context)
+{
+	struct weir_flow_datagram *datagram = *item;
+	int64_t number;
+
+	assert_int_equal(datagram->n, sizeof(number));
+	memcpy(&number, datagram->data, sizeof(number));
+	weir_flow_datagram_unref(datagram);
+	*item = goods_make(context, number);
+	return 0;
+}
+
+/* Those that are there, and then the end. */
+struct weir_flow *datagrams_of(struct made *made)
+{
+	struct weir_flow *flow;
+
+	made->fds[0] = udp_to_itself();
+	write_numbers(made->fds[0], made->n);
+	assert_int_equal(shutdown(made->fds[0], SHUT_RD), 0);
+	flow = weir_flow_datagrams(made->fds[0], NULL);
+	flow = weir_flow_map(flow, from_datagram, made->items->context);
+	return ahead(weir_flow_items(flow, made->items));
 }

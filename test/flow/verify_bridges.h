@@ -83,5 +83,9 @@ struct weir_flow *read_of(struct made *made);
 struct weir_flow *read_file_of(struct made *made);
 struct weir_flow *tail_of(struct made *made);
 struct weir_flow *fd_of(struct made *made);
+struct weir_flow *datagrams_of(struct made *made);
+
+/* A socket of UDP that is connected to itself. */
+int udp_to_itself(void);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/verify_sinks.h"
 
+#include "flow/verify_bridges.h"
+
 struct taker *taker_new(struct weir_executor *executor,
 			const struct weir_items *items)
 {
@@ -154,6 +156,31 @@ static struct weir_flow *write_upon(struct weir_flow *flow, struct taker *taker)
 	assert_true(taker->fd >= 0);
 	return weir_flow_write(to_bytes(flow, to_line, taker->items),
 			       taker->fd);
+}
+
+static int to_datagram(void **item, void *context)
+{
+	struct weir_flow_datagram *datagram;
+	int rc = called();
+
+	if (rc == 0)
+		rc = weir_flow_datagram_new(&datagram, 1, memory);
+	if (rc < 0)
+		return rc;
+	datagram->data[0] = 0;
+	goods_drop(*item, context);
+	*item = datagram;
+	return 0;
+}
+
+/* Nobody takes them, and the kernel drops what is too much. */
+static struct weir_flow *datagrams_send_upon(struct weir_flow *flow,
+					     struct taker *taker)
+{
+	taker->fd = udp_to_itself();
+	flow = weir_flow_map(flow, to_datagram, taker->items->context);
+	flow = weir_flow_items(flow, weir_flow_datagram_items());
+	return weir_flow_datagrams_send(flow, taker->fd);
 }
 
 static struct weir_flow *write_file_upon(struct weir_flow *flow,
@@ -311,6 +338,7 @@ const struct sink_row sinks[] = {
 	{"all", all_upon},
 	{"write", write_upon},
 	{"write_file", write_file_upon},
+	{"datagrams_send", datagrams_send_upon},
 	{"restart_around of for_each", restart_around_upon},
 	{"split_when to for_each", split_when_upon},
 	{"group_by to for_each", group_by_upon},

@@ -425,6 +425,7 @@ const struct source_row sources[] = {
 	{"read_file", read_file_of, SOURCE_LONG},
 	{"tail", tail_of, SOURCE_LONG},
 	{"fd", fd_of, SOURCE_LONG},
+	{"datagrams", datagrams_of, 50, THEY_SHARE},
 	{"fold", fold_of, SOURCE_LONG},
 	{"fold_n", fold_n_of, SOURCE_LONG},
 	{"reduce", reduce_of, SOURCE_LONG},

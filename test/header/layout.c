@@ -103,6 +103,8 @@ SIZE(weir_flow_signal, 40);
 
 /* flow_event.h */
 SIZE(weir_flow_change, 32);
+SIZE(weir_flow_datagram, 184);
+SIZE(weir_flow_datagrams_options, 48);
 SIZE(weir_flow_tail_options, 64);
 
 /* flow_fan.h */

@@ -36,6 +36,7 @@ NOT_RANDOM = {
     "read": "io", "read_file": "io", "write": "io_write", "write_file": "io_write_file",
     "delimited": "io", "child": "child", "signals": "event", "fd": "event",
     "inotify": "event_inotify", "tail": "event_tail",
+    "datagrams": "event_datagrams", "datagrams_send": "event_datagrams",
     "into": "bridge_calls", "from_out": "bridge_calls", "into_in": "bridge_calls",
     "to_actor": "bridge_calls", "from_channel": "bridge_calls",
     "into_channel": "bridge_calls", "into_hub": "hub", "from_hub": "hub",

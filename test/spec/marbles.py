@@ -38,7 +38,8 @@ LEFT_OUT = {
         weir_flow_lines weir_flow_delimited weir_flow_length_prefixed
         weir_flow_length_field weir_flow_json_objects""",
     "as the kernel tells it": """
-        weir_flow_signals weir_flow_fd weir_flow_inotify""",
+        weir_flow_signals weir_flow_fd weir_flow_inotify
+        weir_flow_datagrams weir_flow_datagrams_send""",
     "as its parts do": """
         weir_flow_operator weir_flow_operator_source weir_flow_operator_inputs
         weir_flow_operator_outlets

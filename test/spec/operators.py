@@ -29,7 +29,7 @@ TITLES = {
     "flow_error": "Errors",
     "flow_io": "Bytes",
     "flow_child": "Other programs",
-    "flow_event": "Signals, readiness, files",
+    "flow_event": "Signals, readiness, files, datagrams",
     "flow_compress": "Compression",
     "flow_operator": "Your own",
     "flow_bridge": "What is not a flow",

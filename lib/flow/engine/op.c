@@ -241,13 +241,12 @@ static int restart(struct weir__op *op)
 	return rc;
 }
 
-/* As weir__op_survives(); `stop` is called where the operator does not. */
-static bool survives(struct weir__op *op, int code,
+/* As weir__op_survives_as(); `stop` is called where the operator does not. */
+static bool survives(struct weir__op *op, int code, const char *message,
 		     void (*stop)(struct weir__op *op,
 				  struct weir_error *error))
 {
-	struct weir_error *error =
-		weir__op_error_code(op, code, "a function failed");
+	struct weir_error *error = weir__op_error_code(op, code, message);
 	enum weir_directive directive = WEIR_DIRECTIVE_STOP;
 	int rc = 0;
 
@@ -269,7 +268,12 @@ static bool survives(struct weir__op *op, int code,
 
 bool weir__op_survives(struct weir__op *op, int code)
 {
-	return survives(op, code, weir__op_end);
+	return survives(op, code, "a function failed", weir__op_end);
+}
+
+bool weir__op_survives_as(struct weir__op *op, int code, const char *message)
+{
+	return survives(op, code, message, weir__op_end);
 }
 
 /* The operator makes no more parts, because of `error`. */
@@ -285,7 +289,7 @@ static void make_no_more(struct weir__op *op, struct weir_error *error)
 
 void weir__op_unmade(struct weir__op *op, int code)
 {
-	(void)survives(op, code, make_no_more);
+	(void)survives(op, code, "a function failed", make_no_more);
 }
 
 void weir__op_drop(const struct weir__op *op, void *const *items, size_t n)

@@ -122,6 +122,8 @@ static inline bool weir__op_follow(struct weir__op *op)
  * has failed.
  */
 bool weir__op_survives(struct weir__op *op, int code);
+/* The same where another thing than a function has failed, as `message` says. */
+bool weir__op_survives_as(struct weir__op *op, int code, const char *message);
 /* The same for a function that makes a nested flow of the item. If that fails
  * an operator that delays errors, upstream is cancelled, and the rest goes
  * on. */
