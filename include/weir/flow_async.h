@@ -16,7 +16,8 @@
  *    timeouts, fan-in, weir_flow_map_parallel() on any executor,
  *    weir_flow_from_publisher(), and operators with nested flows of their own.
  * 2. A nested flow must emit the items that the outer operator emits, as
- *    weir_flow_items() says behind it: else -EINVAL.
+ *    weir_flow_items() says behind it: else -EINVAL. That of
+ *    weir_flow_delay_until() may emit any.
  */
 #ifndef WEIR_FLOW_ASYNC_H
 #define WEIR_FLOW_ASYNC_H
@@ -130,6 +131,24 @@ WEIR_API struct weir_flow *weir_flow_flat_map(
  */
 WEIR_API struct weir_flow *weir_flow_flat_map_ordered(
 	struct weir_flow *flow, size_t breadth, size_t prefetch,
+	struct weir_flow *(*make)(void *item, void *context), void *context);
+
+/*
+ * Makes a nested flow for each item, drops the items of that flow, and emits
+ * the item when the flow has completed. (Reactor: delayUntil.) One item after
+ * the other: while one waits, no other is taken. `make` gets the item borrowed
+ * as long as the nested flow; that flow may emit items of any kind. If `make`
+ * returns NULL or a failed flow, it has failed on that item (see
+ * weir_flow_supervise()). If the nested flow fails, so does the stream, and the
+ * item is dropped. An error of upstream comes behind the items before it.
+ * -EINVAL: null.
+ *
+ * Emits: an item when its nested flow has completed. Completes: when upstream
+ * has, and no item waits. Cancels: both, when downstream does or the nested
+ * flow fails. Holds: an item and its nested flow.
+ */
+WEIR_API struct weir_flow *weir_flow_delay_until(
+	struct weir_flow *flow,
 	struct weir_flow *(*make)(void *item, void *context), void *context);
 
 /*

@@ -84,6 +84,29 @@ WEIR_API struct weir_flow *weir_flow_merge_sorted(
 	int (*compare)(void *a, void *b, void *context), void *context);
 
 /*
+ * Merges flows whose items together are numbered 0, 1, 2 and so on: as
+ * weir_flow_partition() has split a flow up, or a balance behind
+ * weir_flow_index(). (Pekko: mergeSequence.) `sequence` returns the number of an
+ * item, and is called once for each. The numbers of each flow must rise. An
+ * item goes out as soon as it is the first of any flow and its number is next;
+ * the operator waits for no other flow then.
+ *
+ * A number that no flow can have any more, because each has a higher one first
+ * or has completed, fails the stream with -ENODATA; a number below the next
+ * one, because it came twice or out of order, with -EEXIST. Both are said when
+ * they are found, behind the items before. An error of a flow comes behind the
+ * items that were taken of that flow, as of weir_flow_merge_sorted(); Pekko's
+ * overtakes them. -EINVAL: no flows, no function.
+ *
+ * Emits: the item that is next, when any flow has it. Completes: when all have.
+ * Cancels: all of them, when downstream does or one fails. Holds: up to
+ * WEIR_FLOW_BATCH items of each flow, no more than were asked for.
+ */
+WEIR_API struct weir_flow *weir_flow_merge_sequence(
+	struct weir_flow *const *flows, size_t n,
+	uint64_t (*sequence)(void *item, void *context), void *context);
+
+/*
  * Passes `segment` items of the first flow, then as many of the next, and so
  * on in circles. (Pekko: interleave.) The operator waits for the flow whose
  * turn it is; flows that have completed have no turn. It fails as soon as one

@@ -396,6 +396,7 @@ static void an_operator_keeps_nothing_back_while_its_source_blocks(void **state)
 	enum shape shape;
 	size_t i;
 
+	first_number = 1;
 	for (i = 0; i < n_ways; i++) {
 		way = &ways[i];
 		if (way->effect == CHANGES)
@@ -411,6 +412,7 @@ static void an_operator_keeps_nothing_back_while_its_source_blocks(void **state)
 			converse(way->name, flow, see, shape);
 		}
 	}
+	first_number = 0;
 }
 
 /* --- Nested flows that always have an item -------------------------------- */

@@ -340,6 +340,47 @@ static void a_nested_flow_of_other_items_says_which(void **state)
 	weir_error_unref(error);
 }
 
+static int as_it_is(void **item, void *context)
+{
+	return 0;
+}
+
+static int no_edge(void *item, void *context)
+{
+	return 0;
+}
+
+/* A nested one is told of when it is made. */
+static struct weir_flow *unsaid_part(struct weir_flow *upstream, void *context)
+{
+	return weir_flow_map(upstream, as_it_is, NULL);
+}
+
+static void in_a_nested_flow_it_must_be_said_as_well(void **state)
+{
+	struct weir_error *error = error_of(weir_flow_ignore(
+		weir_flow_split_when(counted(weir_flow_range(1, 3)), no_edge,
+				     unsaid_part, NULL)));
+
+	assert_int_equal(error->code, -EINVAL);
+	assert_string_equal(error->origin, "map");
+	assert_non_null(strstr(error->message, ": say by weir_flow_items()"));
+	weir_error_unref(error);
+}
+
+/* Its items are dropped, as what they are. */
+static struct weir_flow *of_goods(void *item, void *context)
+{
+	return counted(weir_flow_range(1, (intptr_t)item));
+}
+
+static void what_a_delay_waits_for_may_have_any_items(void **state)
+{
+	ASSERT_FLOW(weir_flow_delay_until(weir_flow_range(1, 3), of_goods,
+					  NULL),
+		    0, 1, 2, 3);
+}
+
 /* --- Inputs that differ --------------------------------------------------- */
 
 static struct weir_flow *or_else_of(struct weir_flow *const *flows, size_t n)
@@ -527,6 +568,8 @@ int main(void)
 		cmocka_unit_test(channels_and_queues_say_what_they_carry),
 		cmocka_unit_test(a_nested_flow_that_refuses_says_so),
 		cmocka_unit_test(a_nested_flow_of_other_items_says_which),
+		cmocka_unit_test(in_a_nested_flow_it_must_be_said_as_well),
+		cmocka_unit_test(what_a_delay_waits_for_may_have_any_items),
 		cmocka_unit_test(an_input_of_other_items_is_named),
 		cmocka_unit_test(an_input_without_items_needs_not_say_whose),
 		cmocka_unit_test(what_is_said_of_a_boundary_holds_above_it),

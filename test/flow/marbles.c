@@ -61,6 +61,11 @@ static int by_letter(void *a, void *b, void *context)
 	return strcmp(a, b);
 }
 
+static uint64_t digit(void *item, void *context)
+{
+	return (uint64_t)(*(const char *)item - '0');
+}
+
 static int with(void **item, void *newest, void *context)
 {
 	*item = joined(*item, newest);
@@ -332,6 +337,11 @@ PICTURE(flat_map_ordered, weir_flow_flat_map_ordered(flow, 2, 8, make, NULL),
 	.out = {"a1@10 a2@40 b1@40 b2@45 |@50"},
 	.note = "both run at once: b1 waits for the flow of a")
 
+PICTURE(delay_until, weir_flow_delay_until(flow, make, NULL),
+	.in = {"a@0 b@5 c@70 |@100"}, .made = "x1@10 |@20",
+	.out = {"a@20 b@40 c@90 |@100"},
+	.note = "each waits for the end of its flow, and for the one before it")
+
 PICTURE(switch_map, weir_flow_switch_map(flow, make, NULL),
 	.in = {"a@0 b@30 |@50"}, .made = "x1@10 x2@20 x3@40 |@40",
 	.out = {"a1@10 a2@20 b1@40 b2@50 b3@70 |@70"},
@@ -545,6 +555,11 @@ PICTURE(merge_sorted, weir_flow_merge_sorted(flows, 2, by_letter, NULL),
 	.out = {"a@10 b@30 c@30 d@40 e@60 |@70"},
 	.note = "an item waits until the other flow has one, or has completed")
 
+PICTURE(merge_sequence, weir_flow_merge_sequence(flows, 2, digit, NULL),
+	.in = {"0@0 1@20 4@40 |@60", "2@10 3@30 5@50 |@80"},
+	.out = {"0@0 1@20 2@20 3@30 4@40 5@50 |@80"},
+	.note = "2 waits until 1 has come, in whichever flow")
+
 PICTURE(merge_prioritized, weir_flow_merge_prioritized(flows, 2, two_to_one),
 	.in = {"a@0 b@0 c@0 d@0 |@70", "x@0 y@0 z@0 |@70"},
 	.asked = {"ask@10 ask@20 ask@30 ask@40 ask@50 ask@60 ask@70"},
@@ -677,6 +692,7 @@ int main(void)
 		cmocka_unit_test(map_parallel_partitioned_is_as_drawn),
 		cmocka_unit_test(flat_map_is_as_drawn),
 		cmocka_unit_test(flat_map_ordered_is_as_drawn),
+		cmocka_unit_test(delay_until_is_as_drawn),
 		cmocka_unit_test(switch_map_is_as_drawn),
 		cmocka_unit_test(group_by_is_as_drawn),
 		cmocka_unit_test(split_when_is_as_drawn),
@@ -724,6 +740,7 @@ int main(void)
 		cmocka_unit_test(zip_all_is_as_drawn),
 		cmocka_unit_test(interleave_is_as_drawn),
 		cmocka_unit_test(merge_sorted_is_as_drawn),
+		cmocka_unit_test(merge_sequence_is_as_drawn),
 		cmocka_unit_test(merge_prioritized_is_as_drawn),
 		cmocka_unit_test(concat_is_as_drawn),
 		cmocka_unit_test(prepend_is_as_drawn),

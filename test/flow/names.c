@@ -215,6 +215,8 @@ static void an_error_has_the_name_of_the_operator_whose_function_fails(
 		{"flat_map_ordered",
 		 weir_flow_flat_map_ordered(nine(), 1, 1, no_flow, NULL),
 		 -EINVAL},
+		{"delay_until", weir_flow_delay_until(nine(), no_flow, NULL),
+		 -EINVAL},
 		{"switch_map", weir_flow_switch_map(nine(), no_flow, NULL),
 		 -EINVAL},
 		{"group_by", weir_flow_group_by(nine(), 9, key_fails, no_group,

@@ -535,6 +535,56 @@ void partition_expected(const struct step *step, struct stream *stream)
 	stream_each(step, stream, &kept, partition_expected_one);
 }
 
+/* Of values below that, with their numbers in front. */
+#define NUMBERED 4096
+
+static int put_number(void **item, uint64_t index, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = step_value(step, *item);
+
+	assert_true(value >= 0 && value < NUMBERED);
+	step_replace(step, item, (intptr_t)index * NUMBERED + value);
+	return 0;
+}
+
+static int take_number(void **item, void *context)
+{
+	const struct step *step = context;
+
+	step_replace(step, item, step_value(step, *item) % NUMBERED);
+	return 0;
+}
+
+static uint64_t number_of(void *item, void *context)
+{
+	return (uint64_t)(step_value(context, item) / NUMBERED);
+}
+
+static int by_value(void *item, size_t *outlet, void *context)
+{
+	const struct step *step = context;
+
+	*outlet = (size_t)(step_value(step, item) % NUMBERED % step->x) % 2;
+	return 0;
+}
+
+struct weir_flow *sequence_make(struct weir_flow *up, struct step *step)
+{
+	struct weir_flow *outlets[2];
+
+	up = of_items(weir_flow_index(up, put_number, step), step);
+	(void)weir_flow_partition(up, 2, by_value, step, outlets, NULL);
+	up = weir_flow_merge_sequence(outlets, 2, number_of, step);
+	return of_items(weir_flow_map(up, take_number, step), step);
+}
+
+void sequence_expected(const struct step *step, struct stream *stream)
+{
+	if (stream->code < 0)
+		stream->loose = true;
+}
+
 struct weir_flow *balance_make(struct weir_flow *up, struct step *step)
 {
 	struct weir_flow_fan_options options = {

@@ -67,6 +67,8 @@ struct weir_flow *partition_make(struct weir_flow *up, struct step *step);
 
 /* The other outlet has an error earlier. */
 void partition_expected(const struct step *step, struct stream *stream);
+struct weir_flow *sequence_make(struct weir_flow *up, struct step *step);
+void sequence_expected(const struct step *step, struct stream *stream);
 struct weir_flow *balance_make(struct weir_flow *up, struct step *step);
 
 /* As a partition, and as a balance. */

@@ -197,6 +197,24 @@ struct weir_flow *delay_with_make(struct weir_flow *up, struct step *step)
 	return weir_flow_delay_with(up, &options);
 }
 
+/* Of plain values, whatever waits. */
+static struct weir_flow *wait_for(void *item, void *context)
+{
+	const struct step *step = context;
+	intptr_t value = step_value(step, item);
+	struct weir_flow *flow;
+
+	if (step_fails(step, value))
+		return weir__flow_failed(-EDOM, "test", "no flow of that");
+	flow = weir_flow_range(1, value % 4);
+	return value % 3 ? flow : weir_flow_delay(flow, (uint64_t)step->x, 2);
+}
+
+struct weir_flow *delay_until_make(struct weir_flow *up, struct step *step)
+{
+	return weir_flow_delay_until(up, wait_for, step);
+}
+
 struct weir_flow *lossy_delay_make(struct weir_flow *up, struct step *step)
 {
 	struct weir_flow_delay_options options = {
@@ -213,6 +231,13 @@ static enum fate_of delay_one(const struct step *step, struct kept *kept,
 			      intptr_t *value)
 {
 	return step_fails(step, *value) ? FAILS : GOES;
+}
+
+void until_expected(const struct step *step, struct stream *stream)
+{
+	struct kept kept = {0};
+
+	stream_each(step, stream, &kept, delay_one);
 }
 
 /* An error does not wait for the items before it. */

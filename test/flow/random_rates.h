@@ -22,6 +22,10 @@ struct weir_flow *delay_make(struct weir_flow *up, struct step *step);
 /* An error does not wait for those before it. */
 struct weir_flow *delay_with_make(struct weir_flow *up, struct step *step);
 void delay_with_expected(const struct step *step, struct stream *stream);
+struct weir_flow *delay_until_make(struct weir_flow *up, struct step *step);
+
+/* Here it does. */
+void until_expected(const struct step *step, struct stream *stream);
 struct weir_flow *lossy_delay_make(struct weir_flow *up, struct step *step);
 void delay_expected(const struct step *step, struct stream *stream);
 struct weir_flow *timeouts_make(struct weir_flow *up, struct step *step);

@@ -140,6 +140,17 @@ static int smaller(void *a, void *b, void *context)
 	return ((intptr_t)a > (intptr_t)b) - ((intptr_t)a < (intptr_t)b);
 }
 
+/* Of numbers from 1 on. */
+static uint64_t from_0(void *item, void *context)
+{
+	return (uintptr_t)item - 1;
+}
+
+static struct weir_flow *at_once(void *item, void *context)
+{
+	return weir_flow_empty();
+}
+
 static int add_none(void **all, void *item, void *context)
 {
 	return 0;
@@ -256,6 +267,7 @@ UPON(take_until, weir_flow_take_until(up, weir_flow_never()))
 UPON(skip_until, weir_flow_skip_until(up, weir_flow_empty()))
 UPON(interleave, weir_flow_interleave(BOTH(up), 2, 1))
 UPON(sorted, weir_flow_merge_sorted(BOTH(up), 2, smaller, NULL))
+UPON(sequence, weir_flow_merge_sequence(BOTH(up), 2, from_0, NULL))
 UPON(prioritized, weir_flow_merge_prioritized(BOTH(up), 2, weights))
 UPON(zip_all, weir_flow_zip_all(&up, 1, padding, first_of, NULL))
 UPON(amb, weir_flow_amb(&up, 1))
@@ -276,6 +288,7 @@ UPON(partitioned,
      weir_flow_map_parallel_partitioned(up, 1, key_of, NULL, same, NULL, NULL))
 UPON(into_hub, weir_flow_into_hub(up, another_hub()))
 UPON(ordered, weir_flow_flat_map_ordered(up, 1, 1, single, NULL))
+UPON(delay_until, weir_flow_delay_until(up, at_once, NULL))
 UPON(also_to, weir_flow_also_to(up, itself, NULL, 16))
 UPON(wire_tap, weir_flow_wire_tap(up, itself, NULL, 16))
 
@@ -349,6 +362,7 @@ static const struct kind kinds[] = {
 	KIND(skip_until),
 	KIND(interleave),
 	KIND(sorted),
+	KIND(sequence),
 	KIND(prioritized),
 	KIND(zip_all),
 	KIND(amb),
@@ -375,9 +389,9 @@ static const struct kind kinds[] = {
 
 /* Those that put a flow of their own between the ones above and below. */
 static const struct kind nesting[] = {
-	KIND(flat_map),	 KIND(switch_map), KIND(around),
-	KIND(group_by),	 KIND(split),	   KIND(window),
-	KIND(window_by), KIND(prefix),	   KIND(ordered),
+	KIND(flat_map), KIND(switch_map),  KIND(around),    KIND(group_by),
+	KIND(split),	KIND(window),	   KIND(window_by), KIND(prefix),
+	KIND(ordered),	KIND(delay_until),
 };
 
 #define N(array) ((int)(sizeof(array) / sizeof((array)[0])))

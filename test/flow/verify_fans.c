@@ -205,6 +205,19 @@ struct weir_flow *upon_merge_sorted_of_two(struct weir_flow *flow,
 	return weir_flow_merge_sorted(both, 2, by_number, NULL);
 }
 
+static uint64_t its_number(void *item, void *context)
+{
+	return (uint64_t)(((struct good *)item)->number - first_number);
+}
+
+struct weir_flow *upon_merge_sequence(struct weir_flow *flow,
+				      const struct weir_items *items)
+{
+	struct weir_flow *both[] = {no_items(items), flow};
+
+	return weir_flow_merge_sequence(both, 2, its_number, NULL);
+}
+
 struct weir_flow *upon_zip_all(struct weir_flow *flow,
 			       const struct weir_items *items)
 {
@@ -372,6 +385,17 @@ struct weir_flow *upon_partition_of_two(struct weir_flow *flow,
 	static const size_t n = 2;
 
 	return partitioned(flow, &n);
+}
+
+struct weir_flow *upon_merge_sequence_of_two(struct weir_flow *flow,
+					     const struct weir_items *items)
+{
+	static const size_t n = 2;
+	struct weir_flow *outlets[2];
+
+	(void)weir_flow_partition(flow, n, choose, (void *)&n, outlets,
+				  &narrow);
+	return weir_flow_merge_sequence(outlets, n, its_number, NULL);
 }
 
 struct weir_flow *upon_graph(struct weir_flow *flow,

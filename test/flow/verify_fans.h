@@ -36,6 +36,12 @@ struct weir_flow *upon_merge_sorted(struct weir_flow *flow,
 				    const struct weir_items *items);
 struct weir_flow *upon_merge_sorted_of_two(struct weir_flow *flow,
 					   const struct weir_items *items);
+struct weir_flow *upon_merge_sequence(struct weir_flow *flow,
+				      const struct weir_items *items);
+
+/* An error of one overtakes the items of the other. */
+struct weir_flow *upon_merge_sequence_of_two(struct weir_flow *flow,
+					     const struct weir_items *items);
 struct weir_flow *upon_zip_all(struct weir_flow *flow,
 			       const struct weir_items *items);
 struct weir_flow *upon_amb(struct weir_flow *flow,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/verify_kit.h"
 
+int64_t first_number;
 uint64_t pace_ns;
 
 const struct weir_allocator *memory;

@@ -17,6 +17,9 @@
  * which no time passes, not at all. */
 extern uint64_t pace_ns;
 
+/* Of the goods that come to an operator: 0, unless a test says another. */
+extern int64_t first_number;
+
 /* Where functions get the bytes that they make; NULL: where all do. */
 extern const struct weir_allocator *memory;
 

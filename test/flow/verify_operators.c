@@ -445,6 +445,33 @@ static struct weir_flow *upon_drop_within(struct weir_flow *flow,
 	return weir_flow_drop_within(flow, pace_ns + 1);
 }
 
+/* Other goods than the one that waits, which stays where it is. */
+static struct weir_flow *wait_for_goods(void *item, void *context)
+{
+	int64_t number = ((struct good *)item)->number;
+
+	if (called() < 0)
+		return NULL;
+	return to_goods(weir_flow_range(number, number + number % 3), context);
+}
+
+static struct weir_flow *upon_delay_until(struct weir_flow *flow,
+					  const struct weir_items *items)
+{
+	return weir_flow_delay_until(flow, wait_for_goods, (void *)items);
+}
+
+static struct weir_flow *wait_a_while(void *item, void *context)
+{
+	return called() < 0 ? NULL : paced(weir_flow_range(1, 2));
+}
+
+static struct weir_flow *upon_delay_until_later(struct weir_flow *flow,
+						const struct weir_items *items)
+{
+	return weir_flow_delay_until(flow, wait_a_while, NULL);
+}
+
 static struct weir_flow *upon_delay(struct weir_flow *flow,
 				    const struct weir_items *items)
 {
@@ -567,6 +594,9 @@ const struct way ways[] = {
 	{"interleave, merge_prioritized", upon_turns, 0, 0},
 	{"merge_sorted", upon_merge_sorted, 0, 0},
 	{"merge_sorted of two", upon_merge_sorted_of_two, 0, 0, CHANGES},
+	{"merge_sequence", upon_merge_sequence, 0, 0},
+	{"merge_sequence of two", upon_merge_sequence_of_two, 0,
+	 4 + WEIR_FLOW_BATCH, CHANGES},
 	{"zip_all", upon_zip_all, 0, 0},
 	{"amb", upon_amb, 0, 0},
 	{"take_until", upon_take_until, 0, 0},
@@ -625,6 +655,8 @@ const struct way ways[] = {
 	{"flat_map_ordered", upon_ordered, 0, 2},
 	{"flat_map_ordered of several", upon_ordered_of_several, 0, 0, CHANGES},
 	{"switch_map", upon_switch_map, 0, 0, CHANGES},
+	{"delay_until", upon_delay_until, 0, 1},
+	{"delay_until later", upon_delay_until_later, 0, 1},
 	{"merge, prepend, flat_map that delay errors", upon_delays, 0, 1},
 	{"concat, flat_map of those that fail", upon_delays_of_failures, 0, 2,
 	 CHANGES, true},

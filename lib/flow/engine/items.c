@@ -128,7 +128,8 @@ static bool inputs_differ(const struct weir_flow *flow,
 static const struct weir_items *known(const struct weir_flow *flow)
 {
 	const struct weir__kind *kind = flow->kind;
-	bool nests = kind->nests && !kind->lazy; /* flows of a function's */
+	/* flows of a function's */
+	bool nests = kind->nests && !kind->lazy && !kind->beside;
 	uint32_t i;
 
 	if (kind->items && !nests)

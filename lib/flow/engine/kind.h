@@ -119,6 +119,7 @@ struct weir__kind {
 	bool needs_island; /* not nested: it needs its own actor */
 	bool cuts;	   /* has a boundary above, and none below */
 	bool nests;	   /* see weir__op_nest() */
+	bool beside; /* what it nests emits nothing: it emits what it takes */
 	bool lazy;   /* the operators above are made by weir__op_nest_up() */
 	bool passes; /* what is said of its items is said of the flow above */
 	bool any_input; /* several above: takes from any that has items */

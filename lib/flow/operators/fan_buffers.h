@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Buffers of the inputs of zip and merge_sorted: each input is asked only when
- * its buffer is empty. */
+/* Buffers of the inputs of zip, merge_sorted and merge_sequence: each input is
+ * asked only when its buffer is empty. */
 #ifndef WEIR_FLOW_OPERATORS_FAN_BUFFERS_H
 #define WEIR_FLOW_OPERATORS_FAN_BUFFERS_H
 
@@ -47,6 +47,25 @@ static inline bool weir__fan_buffer_is_over(
 	if (!buffer->asked)
 		weir__pull_none(op->up[i]);
 	return op->up[i]->ended;
+}
+
+/* Ends when all inputs have no more items, or one has none and has failed. */
+static inline void weir__fan_buffers_end(struct weir__op *op,
+					 const struct weir__fan_buffer *buffers)
+{
+	uint32_t i, n_over = 0;
+
+	for (i = 0; i < op->n_up; i++) {
+		if (!weir__fan_buffer_is_over(op, i, &buffers[i]))
+			continue;
+		if (op->up[i]->error) {
+			weir__op_end(op, op->up[i]->error);
+			return;
+		}
+		n_over++;
+	}
+	if (n_over == op->n_up)
+		weir__op_end(op, NULL);
 }
 
 /* Drops what is in the buffers of all inputs. */

@@ -73,25 +73,6 @@ static struct weir__fan_buffer *least_of(struct weir__op *op, size_t room)
 	return lacks ? NULL : least;
 }
 
-/* Ends when all inputs have no more items, or one has none and has failed. */
-static void sorted_ends(struct weir__op *op)
-{
-	struct sorted *state = weir__op_state(op);
-	uint32_t i, n_over = 0;
-
-	for (i = 0; i < op->n_up; i++) {
-		if (!weir__fan_buffer_is_over(op, i, &state->buffers[i]))
-			continue;
-		if (op->up[i]->error) {
-			weir__op_end(op, op->up[i]->error);
-			return;
-		}
-		n_over++;
-	}
-	if (n_over == op->n_up)
-		weir__op_end(op, NULL);
-}
-
 static size_t sorted_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct sorted *state = weir__op_state(op);
@@ -103,7 +84,7 @@ static size_t sorted_pull(struct weir__op *op, void **items, size_t room)
 		state->buffers[i].asked = false;
 	while (n < most && (buffer = least_of(op, most - n)))
 		weir__fan_buffer_take(buffer, &items[n++]);
-	sorted_ends(op);
+	weir__fan_buffers_end(op, state->buffers);
 	return n;
 }
 
