@@ -212,6 +212,48 @@ WEIR_API struct weir_flow *weir_connection_run(
 	struct weir_flow *(*operators)(struct weir_flow *flow, void *context),
 	void *context);
 
+/* 0 is the default of each. */
+struct weir_connection_pipe_options {
+	/* Fails with -ETIMEDOUT when nothing has come or gone for that long,
+	 * either way. No limit. */
+	uint64_t idle_ns;
+	/* The same from the first end of a peer on, and from a drain of the run
+	 * on. 60 s. */
+	uint64_t half_close_ns;
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * Joins two connections: what the peer of one sends goes to the peer of the
+ * other, both ways at once, through pipes of the kernel's (splice(2)): the bytes
+ * are not copied. It takes the place of all four flows of the two: if one of
+ * these runs, or has run, starting this one is -EALREADY. `options` is copied
+ * and may be NULL. -EINVAL: null, twice the same connection, something in
+ * `reserved`. (tokio: copy_bidirectional; HAProxy.)
+ *
+ * 1. Each way holds one block of up to 64 KiB, and takes the next when that is
+ *    gone: so a peer that takes nothing holds up the other peer, and nothing
+ *    else.
+ * 2. A peer's end (FIN) is told to the other peer behind all bytes, and the
+ *    other way goes on. When both have ended, so does the flow. `half_close_ns`
+ *    is for a peer that never does.
+ * 3. A reset of one, a limit, weir_connection_stop() of either, a cancel and a
+ *    stop of the run stop both as by weir_connection_stop(). The flow fails
+ *    with the error of the one that has failed.
+ * 4. A drain lets it go on to its end; see half_close_ns.
+ * 5. Of the connections' own options these have no effect: read_idle_ns,
+ *    write_stall_ns, no_half_close, and those of lingering, as all is read.
+ * 6. Each way has two more descriptors from its first byte to its end. If there
+ *    are none left, or a socket cannot be spliced, it has a buffer of 64 KiB.
+ *
+ * Emits: the number of bytes carried, both ways together, as (void
+ * *)(uintptr_t), when both peers have ended. Completes: behind the number.
+ * Cancels: it has no upstream. Holds: one block each way.
+ */
+WEIR_API struct weir_flow *weir_connection_pipe(
+	struct weir_connection *a, struct weir_connection *b,
+	const struct weir_connection_pipe_options *options);
+
 /* --- Clients ------------------------------------------------------------- */
 
 /* 0 is the default of each. */
@@ -292,8 +334,8 @@ WEIR_API struct weir_flow *weir_flow_listen(
 
 /*
  * Serves each connection by a run of its own, on the same executor, at most
- * `max` at a time. `serve` makes its flow, as by weir_connection_run(); the
- * connection is borrowed for the call. The flow is freed when its run is over.
+ * `max` at a time. `serve` makes its flow, as by weir_connection_run(). The
+ * connection is borrowed until that run is over; then the flow is freed.
  *
  * 1. While `max` are served, no connection is taken from upstream.
  * 2. If a run fails, that connection is over and the others go on, unless

@@ -32,8 +32,9 @@ struct each {
 };
 
 struct served {
-	struct weir__node node; /* must be first; in `over` */
-	struct weir__op *op;	/* claim 3 */
+	struct weir__node node;		    /* must be first; in `over` */
+	struct weir__op *op;		    /* claim 3 */
+	struct weir_connection *connection; /* until its run is over */
 	struct weir_flow *flow;
 	struct weir_flow_run *run;
 	struct weir_error *error; /* that it has ended with */
@@ -68,6 +69,7 @@ static void served_over(struct weir_error *error, void *result, void *context)
 
 	(void)result; /* of a weir_flow_ignore(): none */
 	served->error = weir_error_ref(error);
+	weir_connection_unref(served->connection);
 	if (weir__mailbox_push(&self->over, &served->node))
 		weir__op_wake(op);
 	served_unref(served);
@@ -171,14 +173,15 @@ static void serve_one(struct weir__op *op, struct weir_connection *connection)
 	int rc = -ENOMEM;
 
 	if (served) {
+		served->connection = connection;
 		served->flow = args->serve(connection, args->context);
 		if (served->flow)
 			served->flow = weir_flow_ignore(served->flow);
 		rc = start_one(op, served);
 	}
-	weir_connection_unref(connection);
 	if (rc == 0)
 		return;
+	weir_connection_unref(connection);
 	error = why_not(op, served ? served->flow : NULL, rc);
 	if (served)
 		weir_flow_free(served->flow);

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <time.h>
 
@@ -87,38 +88,62 @@ void weir__writes_drop(struct weir__writes *writes, struct weir__op *op)
 	writes->at = 0;
 }
 
-/*
- * SIGPIPE is blocked during the call, and taken back if the call has raised it.
- * A SIGPIPE that was pending before, because the thread blocks it anyway, is
- * left.
- */
-static ssize_t write_quietly(int fd, const struct iovec *parts, int n)
+/* What a call that may raise SIGPIPE is to leave as it was. */
+struct quiet {
+	sigset_t pipe, kept;
+	bool quiet;  /* the thread belongs to the library: it blocks them all */
+	bool others; /* one was pending before: the thread blocks it anyway */
+};
+
+/* SIGPIPE is blocked during the call. */
+static void quiet_begin(struct quiet *self)
+{
+	sigset_t pending;
+
+	self->quiet = weir__thread.worker || weir__thread.may_block;
+	self->others = false;
+	if (self->quiet)
+		return;
+	(void)sigemptyset(&self->pipe);
+	(void)sigaddset(&self->pipe, SIGPIPE);
+	(void)pthread_sigmask(SIG_BLOCK, &self->pipe, &self->kept);
+	if (sigismember(&self->kept, SIGPIPE) == 1 && sigpending(&pending) == 0)
+		self->others = sigismember(&pending, SIGPIPE) == 1;
+}
+
+/* It is taken back if the call has raised it. Leaves errno. */
+static void quiet_end(const struct quiet *self, ssize_t rc)
 {
 	const struct timespec now = {0};
-	sigset_t pipe, kept, pending;
-	bool others = false;
-	ssize_t rc;
-	int error;
+	int error = errno;
 
-	(void)sigemptyset(&pipe);
-	(void)sigaddset(&pipe, SIGPIPE);
-	(void)pthread_sigmask(SIG_BLOCK, &pipe, &kept);
-	if (sigismember(&kept, SIGPIPE) == 1 && sigpending(&pending) == 0)
-		others = sigismember(&pending, SIGPIPE) == 1;
-	rc = writev(fd, parts, n);
-	error = errno;
-	while (rc < 0 && error == EPIPE && !others &&
-	       sigtimedwait(&pipe, NULL, &now) < 0 && errno == EINTR)
+	if (self->quiet)
+		return;
+	while (rc < 0 && error == EPIPE && !self->others &&
+	       sigtimedwait(&self->pipe, NULL, &now) < 0 && errno == EINTR)
 		;
-	(void)pthread_sigmask(SIG_SETMASK, &kept, NULL);
+	(void)pthread_sigmask(SIG_SETMASK, &self->kept, NULL);
 	errno = error;
+}
+
+ssize_t weir__write_pipe(int fd, const struct iovec *parts, int n)
+{
+	struct quiet quiet;
+	ssize_t rc;
+
+	quiet_begin(&quiet);
+	rc = writev(fd, parts, n);
+	quiet_end(&quiet, rc);
 	return rc;
 }
 
-/* Threads that belong to the library block all signals. */
-ssize_t weir__write_pipe(int fd, const struct iovec *parts, int n)
+ssize_t weir__splice_pipe(int pipe, int fd, size_t n)
 {
-	if (weir__thread.worker || weir__thread.may_block)
-		return writev(fd, parts, n);
-	return write_quietly(fd, parts, n);
+	struct quiet quiet;
+	ssize_t rc;
+
+	quiet_begin(&quiet);
+	rc = splice(pipe, NULL, fd, NULL, n, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	quiet_end(&quiet, rc);
+	return rc;
 }

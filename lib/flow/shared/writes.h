@@ -60,5 +60,8 @@ void weir__writes_drop(struct weir__writes *writes, struct weir__op *op);
 
 /* As writev(2), of a pipe, and raises no SIGPIPE. */
 ssize_t weir__write_pipe(int fd, const struct iovec *parts, int n);
+/* As splice(2) of `n` bytes from a pipe to a socket, both in non-blocking mode,
+ * and raises no SIGPIPE. */
+ssize_t weir__splice_pipe(int pipe, int fd, size_t n);
 
 #endif

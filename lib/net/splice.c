@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Two connections, joined. Each way has a pipe of the kernel's, which bytes go
+ * through without being copied (splice(2)). A way takes bytes in only when it
+ * holds none: so EAGAIN of that call means that nothing is there, and never
+ * that the pipe is full. Where sockets cannot be spliced, or no pipe is to be
+ * had, the way has a buffer in its place.
+ *
+ * One operator has both ways, as they have their limits in common. It watches
+ * each descriptor once, for both (executor/readiness.h): `dry` and `full` are
+ * what calls have found since the last news of it.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/options.h"
+#include "flow/engine/blueprint.h"
+#include "flow/engine/island.h"
+#include "flow/shared/writes.h"
+#include "net/connection.h"
+
+#define BLOCK (64u * 1024) /* bytes that a way holds at most */
+#define ROUNDS 4u	   /* blocks that a pull carries each way */
+#define HALF_CLOSE_NS UINT64_C(60000000000)
+
+struct piped {
+	struct weir_connection *connections[2]; /* references, if `holds` */
+	uint64_t idle_ns, half_close_ns;
+	uint32_t claimed; /* atomic: the flow runs once */
+	uint32_t holds;	  /* atomic: its operator is not over */
+};
+
+/* What is known of a connection. */
+struct end {
+	bool dry;  /* nothing is there to be read */
+	bool full; /* it takes nothing */
+	bool over; /* its peer has ended, perhaps behind bytes to be read */
+};
+
+/* From one connection to the other. */
+struct way {
+	int pipe[2];  /* or -1 */
+	char *buffer; /* or NULL */
+	size_t held;  /* bytes in either */
+	size_t at;    /* of the buffer: where they begin */
+	bool drained; /* the one connection has been read to its end */
+	bool ended;   /* and the other one was told */
+};
+
+struct piping {
+	/* These two survive a restart. */
+	struct weir__op_fd waits[2];
+	struct weir__op_timer timer;
+	struct end ends[2];
+	struct way ways[2];  /* from connection 0, and from 1 */
+	uint64_t moved_ns;   /* when something last happened, if `limited` */
+	uintptr_t carried;   /* bytes, both ways */
+	bool begun, limited; /* there is a limit by now */
+	bool moved;	     /* in this pull */
+	bool done;
+};
+
+static const struct piped *args_of(const struct weir__op *op)
+{
+	return weir__op_args(op);
+}
+
+static struct weir_connection *connection_of(const struct weir__op *op,
+					     unsigned int side)
+{
+	return args_of(op)->connections[side];
+}
+
+/* --- The flow ------------------------------------------------------------- */
+
+/* Both halves of both. */
+static int pipe_claim(struct weir_flow *flow)
+{
+	struct piped *args = (void *)flow->args;
+	unsigned int i;
+
+	/* once it has run, it is claimed for ever */
+	if (ck_pr_fas_32(&args->claimed, 1))
+		return -EALREADY;
+	for (i = 0; i < 4; i++)
+		if (ck_pr_fas_32(&args->connections[i / 2]->claimed[i % 2], 1))
+			break;
+	if (i == 4)
+		return 0;
+	while (i-- > 0)
+		ck_pr_store_32(&args->connections[i / 2]->claimed[i % 2], 0);
+	ck_pr_store_32(&args->claimed, 0);
+	return -EALREADY;
+}
+
+static void pipe_unclaim(struct weir_flow *flow)
+{
+	struct piped *args = (void *)flow->args;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		ck_pr_store_32(&args->connections[i / 2]->claimed[i % 2], 0);
+	ck_pr_store_32(&args->claimed, 0);
+}
+
+static void pipe_free(struct weir_flow *flow)
+{
+	struct piped *args = (void *)flow->args;
+	unsigned int i;
+
+	/* its operator has given the references back */
+	if (!ck_pr_load_32(&args->holds))
+		return;
+	for (i = 0; i < 2; i++) {
+		/* its run was stopped before anything was carried */
+		if (ck_pr_load_32(&args->claimed))
+			weir_connection_stop(args->connections[i]);
+		weir_connection_unref(args->connections[i]);
+	}
+}
+
+/* --- Where a way holds its bytes ------------------------------------------ */
+
+static void close_pipe(struct way *way)
+{
+	if (way->pipe[0] < 0)
+		return;
+	(void)close(way->pipe[0]);
+	(void)close(way->pipe[1]);
+	way->pipe[0] = way->pipe[1] = -1;
+}
+
+static void empty_way(struct weir__op *op, struct way *way)
+{
+	close_pipe(way);
+	weir__free(weir__op_allocator(op), way->buffer, BLOCK);
+	way->buffer = NULL;
+	way->held = 0;
+}
+
+/* From now on it has a buffer, also for what is in the pipe. False: the
+ * operator has failed. */
+static bool make_buffer(struct weir__op *op, struct way *way)
+{
+	ssize_t n = 0;
+
+	way->buffer = weir__alloc(weir__op_allocator(op), BLOCK);
+	if (!way->buffer) {
+		weir__op_fail(op, -ENOMEM, "no memory for a buffer");
+		return false;
+	}
+	way->at = 0;
+	if (way->held > 0)
+		n = read(way->pipe[0], way->buffer, BLOCK);
+	assert(n == (ssize_t)way->held);
+	(void)n;
+	close_pipe(way);
+	return true;
+}
+
+/* --- One way -------------------------------------------------------------- */
+
+static void pipe_fail(struct weir__op *op, unsigned int side, int code)
+{
+	struct weir_connection *connection = connection_of(op, side);
+
+	weir__connection_fail(connection, code == -EPIPE ? -ECONNRESET : code);
+	weir__op_fail_code(op, weir__connection_error(connection),
+			   side ? "the second connection has failed"
+				: "the first connection has failed");
+}
+
+static ssize_t take_some(struct way *way, int fd)
+{
+	if (way->buffer)
+		return recv(fd, way->buffer, BLOCK, MSG_DONTWAIT);
+	return splice(fd, NULL, way->pipe[1], NULL, BLOCK,
+		      SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+}
+
+static ssize_t give_some(struct way *way, int fd)
+{
+	if (way->buffer)
+		return send(fd, way->buffer + way->at, way->held,
+			    MSG_NOSIGNAL | MSG_DONTWAIT);
+	return weir__splice_pipe(way->pipe[0], fd, way->held);
+}
+
+/* A call for connection `side` has failed, with errno. True: it would block,
+ * or the operator has failed; false: once more. */
+static bool gives_up(struct weir__op *op, struct way *way, unsigned int side)
+{
+	if (errno == EAGAIN || errno == EWOULDBLOCK)
+		return true;
+	if ((errno == EINVAL || errno == ENOSYS) && !way->buffer)
+		return !make_buffer(op, way);
+	if (errno != EINTR)
+		pipe_fail(op, side, -errno);
+	return op->ended;
+}
+
+/* Known by an event, or by a read. */
+static void peer_over(struct piping *self, unsigned int i)
+{
+	if (!self->ends[i].over)
+		self->moved = true;
+	self->ends[i].over = true;
+}
+
+/* Fills the way, which holds nothing. */
+static void take_in(struct weir__op *op, unsigned int from)
+{
+	struct piping *self = weir__op_state(op);
+	struct weir_connection *connection = connection_of(op, from);
+	struct way *way = &self->ways[from];
+	ssize_t n;
+
+	if (way->pipe[0] < 0 && !way->buffer &&
+	    pipe2(way->pipe, O_CLOEXEC | O_NONBLOCK) < 0) {
+		way->pipe[0] = way->pipe[1] = -1;
+		if (!make_buffer(op, way))
+			return;
+	}
+	do
+		n = take_some(way, connection->fd);
+	while (n < 0 && !gives_up(op, way, from));
+	if (n < 0) {
+		self->ends[from].dry = true;
+		return;
+	}
+	self->moved = true;
+	way->at = 0;
+	way->held = (size_t)n;
+	way->drained = n == 0;
+	if (n == 0)
+		peer_over(self, from);
+	ck_pr_store_64(&connection->bytes_in, connection->bytes_in + (size_t)n);
+}
+
+/* Gives away what the way holds. */
+static void give_out(struct weir__op *op, unsigned int from)
+{
+	struct piping *self = weir__op_state(op);
+	struct weir_connection *connection = connection_of(op, !from);
+	struct way *way = &self->ways[from];
+	ssize_t n;
+
+	do
+		n = give_some(way, connection->fd);
+	while (n < 0 && !gives_up(op, way, !from));
+	if (n < 0) {
+		self->ends[!from].full = true;
+		return;
+	}
+	if (n == 0) {
+		pipe_fail(op, !from, -EIO);
+		return;
+	}
+	self->moved = true;
+	way->at += (size_t)n;
+	way->held -= (size_t)n;
+	self->carried += (uintptr_t)n;
+	ck_pr_store_64(&connection->bytes_out,
+		       connection->bytes_out + (size_t)n);
+}
+
+static void end_way(struct weir__op *op, unsigned int from)
+{
+	struct piping *self = weir__op_state(op);
+	struct way *way = &self->ways[from];
+
+	if (shutdown(connection_of(op, !from)->fd, SHUT_WR) < 0) {
+		pipe_fail(op, !from, errno == ENOTCONN ? -ECONNRESET : -errno);
+		return;
+	}
+	way->ended = true;
+	empty_way(op, way);
+}
+
+/* True: the way can go on without news. */
+static bool can_go_on(const struct piping *self, unsigned int from)
+{
+	const struct way *way = &self->ways[from];
+
+	if (way->held > 0)
+		return !self->ends[!from].full;
+	return !way->drained && !self->ends[from].dry;
+}
+
+static void carry(struct weir__op *op, unsigned int from)
+{
+	struct piping *self = weir__op_state(op);
+	struct way *way = &self->ways[from];
+	unsigned int i;
+
+	for (i = 0; i < ROUNDS && !op->ended && can_go_on(self, from); i++) {
+		if (way->held == 0)
+			take_in(op, from);
+		if (!op->ended && way->held > 0 && can_go_on(self, from))
+			give_out(op, from);
+	}
+	if (op->ended)
+		return;
+	if (way->drained && !way->ended)
+		end_way(op, from);
+	else if (can_go_on(self, from))
+		weir__op_again(op);
+}
+
+/* --- Both ----------------------------------------------------------------- */
+
+static int pipe_open(struct weir__op *op)
+{
+	struct piping *self = weir__op_state(op);
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		self->ways[i].pipe[0] = self->ways[i].pipe[1] = -1;
+		/* the watch tells of what is there */
+		self->ends[i].dry = true;
+	}
+	return 0;
+}
+
+static void set_op(struct weir_connection *connection, struct weir__op *op)
+{
+	weir__lock(&connection->lock);
+	assert(!connection->ops[WEIR__HALF_READ] || !op);
+	connection->ops[WEIR__HALF_READ] = op;
+	weir__unlock(&connection->lock);
+}
+
+static void pipe_close(struct weir__op *op)
+{
+	struct piping *self = weir__op_state(op);
+	struct piped *args = (void *)(uintptr_t)weir__op_args(op);
+	unsigned int i;
+
+	weir__op_timer_off(&self->timer);
+	for (i = 0; i < 2; i++) {
+		weir__op_fd_off(&self->waits[i], op);
+		empty_way(op, &self->ways[i]);
+	}
+	if (!self->begun)
+		return;
+	ck_pr_store_32(&args->holds, 0);
+	for (i = 0; i < 2; i++)
+		set_op(args->connections[i], NULL);
+	for (i = 0; i < 2; i++) {
+		if (!self->done)
+			weir_connection_stop(args->connections[i]);
+		weir_connection_unref(args->connections[i]);
+	}
+}
+
+static void pipe_begin(struct weir__op *op)
+{
+	struct piping *self = weir__op_state(op);
+	unsigned int i;
+	int rc;
+
+	self->begun = true;
+	for (i = 0; i < 2; i++)
+		set_op(connection_of(op, i), op);
+	for (i = 0; i < 2 && !op->ended; i++) {
+		rc = weir__op_fd_again(&self->waits[i], op,
+				       connection_of(op, i)->fd,
+				       POLLIN | POLLOUT);
+		if (rc < 0)
+			weir__op_fail_code(op, rc,
+					   "a connection cannot be waited for");
+	}
+}
+
+/* What has come of a connection. */
+static void pipe_look(struct weir__op *op, unsigned int i)
+{
+	struct piping *self = weir__op_state(op);
+	uint32_t *ready = &self->waits[i].ready, events;
+
+	if (ck_pr_load_32(ready) & WEIR__READY_NEWS) {
+		events = weir__ready_look(ready);
+		/* they are in `dry` and `full` from now on */
+		(void)weir__ready_clear(ready);
+		if (events & ~(uint32_t)POLLOUT)
+			self->ends[i].dry = false;
+		if (events & (POLLOUT | POLLERR | POLLHUP))
+			self->ends[i].full = false;
+		if (events & (POLLRDHUP | POLLHUP))
+			peer_over(self, i);
+		if (events & (POLLERR | POLLHUP))
+			(void)weir__connection_look(connection_of(op, i));
+	}
+	if (weir__connection_error(connection_of(op, i)))
+		pipe_fail(op, i, weir__connection_error(connection_of(op, i)));
+}
+
+/* How long nothing may happen; 0: there is no limit. */
+static uint64_t pipe_limit(struct weir__op *op)
+{
+	const struct piping *self = weir__op_state(op);
+	const struct piped *args = args_of(op);
+	bool over = self->ends[0].over || self->ends[1].over ||
+		    op->island->draining;
+
+	if (!over || (args->idle_ns && args->idle_ns < args->half_close_ns))
+		return args->idle_ns;
+	return args->half_close_ns;
+}
+
+static void pipe_allow(struct weir__op *op)
+{
+	struct piping *self = weir__op_state(op);
+	uint64_t limit_ns = pipe_limit(op), now_ns, due_ns;
+	int rc;
+
+	if (limit_ns == 0)
+		return;
+	now_ns = weir__op_now(op);
+	if (self->moved || !self->limited)
+		self->moved_ns = now_ns;
+	self->limited = true;
+	due_ns = weir__later(self->moved_ns, limit_ns);
+	if (now_ns >= due_ns) {
+		weir__op_fail_code(op, -ETIMEDOUT, "neither peer sends");
+		return;
+	}
+	rc = weir__op_timer_at(&self->timer, op, due_ns);
+	if (rc < 0)
+		weir__op_fail_code(op, rc, "no timer");
+}
+
+static size_t pipe_pull(struct weir__op *op, void **items, size_t room)
+{
+	struct piping *self = weir__op_state(op);
+	unsigned int i;
+
+	if (!self->begun)
+		pipe_begin(op);
+	self->moved = false;
+	for (i = 0; i < 2 && !op->ended; i++)
+		pipe_look(op, i);
+	for (i = 0; i < 2 && !op->ended && room > 0; i++)
+		carry(op, i);
+	if (op->ended || room == 0)
+		return 0;
+	if (self->ways[0].ended && self->ways[1].ended) {
+		self->done = true;
+		items[0] = (void *)self->carried;
+		weir__op_end(op, NULL);
+		return 1;
+	}
+	pipe_allow(op);
+	return 0;
+}
+
+static const struct weir__kind connection_pipe_kind = {
+	.name = "connection_pipe",
+	.state_size = sizeof(struct piping),
+	.open = pipe_open,
+	.pull = pipe_pull,
+	/* it goes on to its end */
+	.drain = pipe_pull,
+	.close = pipe_close,
+	.claim = pipe_claim,
+	.unclaim = pipe_unclaim,
+	.free = pipe_free,
+	.keeps = offsetof(struct piping, ends),
+	.source = true,
+	.holds = true,
+};
+
+struct weir_flow *weir_connection_pipe(
+	struct weir_connection *a, struct weir_connection *b,
+	const struct weir_connection_pipe_options *options)
+{
+	const struct weir__kind *kind = &connection_pipe_kind;
+	struct piped args = {.connections = {a, b},
+			     .half_close_ns = HALF_CLOSE_NS,
+			     .holds = 1};
+	bool valid = !options || weir__reserved_zero(options->reserved);
+	struct weir_flow *flow;
+
+	if (options && valid) {
+		args.idle_ns = options->idle_ns;
+		if (options->half_close_ns)
+			args.half_close_ns = options->half_close_ns;
+	}
+	flow = weir__flow_source(kind, &args, sizeof(args),
+				 a && b && a != b && valid);
+	if (!a || !b)
+		return weir__flow_wrong_as(flow, kind, "a connection is NULL");
+	flow = weir__flow_wrong_as(
+		flow, kind,
+		a == b ? "both are the same connection"
+		       : "something in `reserved` is not zero");
+	if (flow->kind == kind) {
+		(void)weir_connection_ref(a);
+		(void)weir_connection_ref(b);
+	}
+	return flow;
+}
