@@ -33,7 +33,8 @@ WEIR_API int weir_any_add(struct weir_any *any, struct weir_port *port);
 
 /*
  * True when the port is unblocked now (has its burst of tokens, room or
- * permits, or its time has come). Owner.
+ * permits, or its time has come). False of a port that has ended or was
+ * cancelled. Owner.
  */
 WEIR_API bool weir_port_ready(struct weir_port *port);
 

@@ -37,6 +37,9 @@ bool weir_port_ready(struct weir_port *port)
 {
 	if (weir__port_check_owner(port) < 0)
 		return false;
+	/* what its lane says then is of tokens that were dropped */
+	if (port->flags & WEIR__PORT_ENDED)
+		return false;
 	return weir__port_turns(port) > 0;
 }
 

@@ -144,6 +144,70 @@ static void a_link_is_not_told_into(void **state)
 	sim_free(sim);
 }
 
+/* --- Cancelled ------------------------------------------------------------- */
+
+struct cancels {
+	struct weir_actor actor;
+	struct weir_in in;
+	size_t dropped;
+	bool ready;
+	void *taken;
+};
+
+static void count_dropped(void *item, void *context)
+{
+	(void)item;
+	++*(size_t *)context;
+}
+
+static int cancel_and_look(struct weir_actor *actor)
+{
+	struct cancels *self = weir_container_of(actor, struct cancels, actor);
+
+	assert_int_equal(weir_in_cancel(&self->in), 0);
+	self->ready = weir_port_ready(&self->in.port);
+	self->taken = weir_in_take(&self->in);
+	return weir_actor_end(actor);
+}
+
+static uint32_t no_turns(struct weir_actor *actor, uint32_t n)
+{
+	(void)actor;
+	fail_msg("a turn");
+	return n;
+}
+
+static const struct weir_actor_ops cancels_ops = {
+	.turns = no_turns,
+	.signalled = cancel_and_look,
+};
+
+/* The handler runs before the tokens were looked at. */
+static void a_port_that_was_cancelled_is_not_ready_for_what_it_has_dropped(
+	void **state)
+{
+	struct weir_sim *sim = sim_new(1);
+	struct cancels self = {0};
+	const struct weir_items items = {.drop = count_dropped,
+					 .context = &self.dropped};
+	int i, tokens[3];
+
+	assert_int_equal(weir_actor_init(&self.actor, &cancels_ops,
+					 weir_sim_executor(sim)),
+			 0);
+	assert_int_equal(weir_in_init(&self.in, &self.actor, 4, &items), 0);
+	assert_int_equal(weir_actor_start(&self.actor), 0);
+	weir_sim_run(sim);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(weir_in_put(&self.in, &tokens[i]), 0);
+	weir_actor_signal(&self.actor);
+	weir_sim_run(sim);
+	assert_false(self.ready);
+	assert_null(self.taken);
+	assert_int_equal(self.dropped, 3);
+	sim_free(sim);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -155,6 +219,8 @@ int main(void)
 		cmocka_unit_test(the_mailbox_is_the_in_port_set_up_first),
 		cmocka_unit_test(an_actor_without_an_in_port_has_no_mailbox),
 		cmocka_unit_test(a_link_is_not_told_into),
+		cmocka_unit_test(
+			a_port_that_was_cancelled_is_not_ready_for_what_it_has_dropped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
