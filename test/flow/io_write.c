@@ -26,8 +26,23 @@ static struct {
 	uint64_t random; /* not 0: takes a part, or fails for a moment */
 	size_t left;	 /* before `code`, calls */
 	int code;	 /* < 0: fails with it; 1: writes nothing */
-	uint64_t takes_ns; /* a sendmsg(2) */
+	size_t sends;	 /* calls, sendmsg(2) */
+	uint64_t takes_ns; /* a sendmsg(2), a read(2) */
 } kernel;
+
+/* From here on time is what calls and functions take, if not 0. */
+static uint64_t now_ns;
+
+int __real_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+	if (!now_ns)
+		return __real_clock_gettime(clock, time);
+	time->tv_sec = (time_t)(now_ns / 1000000000);
+	time->tv_nsec = (long)(now_ns % 1000000000);
+	return 0;
+}
 
 static uint32_t draw(uint32_t n)
 {
@@ -125,24 +140,22 @@ ssize_t __wrap_write(int fd, const void *data, size_t n)
 	return __real_write(fd, data, n);
 }
 
-static uint64_t real_ns(void)
-{
-	struct timespec now;
-
-	assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	uint64_t now = real_ns();
-
 	kernel.calls++;
-	while (real_ns() < now + kernel.takes_ns)
-		;
+	kernel.sends++;
+	now_ns += kernel.takes_ns;
 	return __real_sendmsg(fd, message, flags);
+}
+
+ssize_t __real_read(int fd, void *data, size_t n);
+ssize_t __wrap_read(int fd, void *data, size_t n);
+ssize_t __wrap_read(int fd, void *data, size_t n)
+{
+	now_ns += kernel.takes_ns;
+	return __real_read(fd, data, n);
 }
 
 static size_t opens;
@@ -378,38 +391,120 @@ static void a_stream_socket_gathers(void **state)
 	assert_int_equal(close(fds[1]), 0);
 }
 
-static int same(void **item, void *context)
+/* --- What comes quickly --------------------------------------------------- */
+
+#define PUBLISH_NS UINT64_C(5000)
+#define SLOW_NS (3 * PUBLISH_NS) /* a call, or an item */
+
+static struct weir_loop *slow_loop(void)
 {
+	const struct weir_executor_options options = {.publish_ns = PUBLISH_NS};
+	struct weir_loop *loop;
+
+	assert_int_equal(weir_loop_new(&loop, &options), 0);
+	kernel.sends = 0;
+	kernel.takes_ns = SLOW_NS;
+	now_ns = 1000000000;
+	return loop;
+}
+
+static void fast_again(struct weir_loop *loop)
+{
+	kernel.takes_ns = now_ns = 0;
+	assert_int_equal(weir_loop_free(loop), 0);
+}
+
+struct slow {
+	size_t n, from, to; /* items, those that are slow */
+};
+
+static int takes_long(void **item, void *context)
+{
+	struct slow *slow = context;
+
+	now_ns += slow->n >= slow->from && slow->n < slow->to ? SLOW_NS : 1;
+	slow->n++;
 	return 0;
 }
 
-/*
- * The island learns from its turns, which are as long as a call, to ask for one
- * item at a time; yet those that come quickly are written by one call.
- */
-static void slow_calls_gather(void **state)
+/* Returns how many calls write 200 items, of which some are slow. */
+static size_t calls_for_200(size_t from, size_t to)
 {
-	const struct weir_executor_options options = {.publish_ns = 100000};
 	struct numbered numbered = {200, 20};
+	struct weir_loop *loop = slow_loop();
+	struct slow slow = {0, from, to};
 	struct weir_flow *flow;
-	struct weir_loop *loop;
 	int fds[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-	assert_int_equal(weir_loop_new(&loop, &options), 0);
-	flow = weir_flow_map(items_of(&numbered), same, NULL);
+	flow = weir_flow_map(items_of(&numbered), takes_long, &slow);
 	flow = weir_flow_write(weir_flow_same_items(flow), fds[1]);
-	kernel.calls = 0;
-	kernel.takes_ns = 300000;
 	assert_int_equal(weir_flow_run(flow, weir_loop_executor(loop), NULL),
 			 0);
-	kernel.takes_ns = 0;
-	assert_in_range(kernel.calls, 1, 200 / 8);
+	fast_again(loop);
 	assert_written(fds[0], &numbered);
 	weir_flow_free(flow);
-	assert_int_equal(weir_loop_free(loop), 0);
 	assert_int_equal(close(fds[0]), 0);
 	assert_int_equal(close(fds[1]), 0);
+	return kernel.sends;
+}
+
+/* The island learns from its turns, which are as long as a call, to ask for one
+ * item at a time. */
+static void items_that_come_quickly_are_written_by_one_call(void **state)
+{
+	assert_int_equal(calls_for_200(0, 0), 200 / 64 + 1);
+}
+
+static void an_item_does_not_wait_for_a_slow_one(void **state)
+{
+	assert_int_equal(calls_for_200(0, 200), 200);
+}
+
+/* Those that have become slow are gathered once more; those that have become
+ * quick are, too. */
+static void the_speed_of_items_is_learnt_anew(void **state)
+{
+	/* 64, 36 with 28 slow ones, 72 alone */
+	assert_int_equal(calls_for_200(100, 200), 2 + 72);
+	/* 100 alone, 64, 36 */
+	assert_int_equal(calls_for_200(0, 100), 100 + 2);
+}
+
+/* A call that reads takes as long as one that writes, and brings them all. */
+static void lines_that_were_read_at_once_are_written_at_once(void **state)
+{
+	struct weir_loop *loop = slow_loop();
+	struct weir_flow_run *run;
+	struct weir_flow *flow;
+	int in[2], out[2];
+	char came[100];
+
+	assert_int_equal(
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, in), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, out), 0);
+	flow = weir_flow_write(weir_flow_lines(weir_flow_read(in[0], 4096), 9),
+			       out[1]);
+	assert_int_equal(
+		weir_flow_start(flow, weir_loop_executor(loop), NULL, &run), 0);
+	for (size_t i = 0; i < 10; i++) {
+		assert_int_equal(send(in[1], "a\nb\nc\nd\ne\nf\n", 12, 0), 12);
+		while (recv(out[0], came, sizeof(came),
+			    MSG_PEEK | MSG_DONTWAIT) < 6)
+			assert_true(weir_loop_run(loop, 16) >= 0);
+		assert_int_equal(recv(out[0], came, sizeof(came), 0), 6);
+		assert_memory_equal(came, "abcdef", 6);
+	}
+	assert_int_equal(close(in[1]), 0);
+	assert_int_equal(weir_flow_run_wait(run, WEIR_FOREVER, NULL, NULL), 0);
+	/* of the first six it is not known that they come quickly */
+	assert_int_equal(kernel.sends, 11);
+	weir_flow_run_free(run);
+	weir_flow_free(flow);
+	fast_again(loop);
+	assert_int_equal(close(in[0]), 0);
+	assert_int_equal(close(out[0]), 0);
+	assert_int_equal(close(out[1]), 0);
 }
 
 static void opening_is_tried_again_after_a_signal(void **state)
@@ -528,7 +623,12 @@ int main(void)
 			a_pipe_gets_no_more_at_once_than_it_keeps_whole),
 		cmocka_unit_test(messages_stay_apart),
 		cmocka_unit_test(a_stream_socket_gathers),
-		cmocka_unit_test(slow_calls_gather),
+		cmocka_unit_test(
+			items_that_come_quickly_are_written_by_one_call),
+		cmocka_unit_test(an_item_does_not_wait_for_a_slow_one),
+		cmocka_unit_test(the_speed_of_items_is_learnt_anew),
+		cmocka_unit_test(
+			lines_that_were_read_at_once_are_written_at_once),
 		cmocka_unit_test(opening_is_tried_again_after_a_signal),
 		cmocka_unit_test(
 			a_peer_that_goes_away_is_an_error_and_no_signal),

@@ -15,33 +15,71 @@
 #define GATHERED_BYTES \
 	(64u * 1024) /* from there on no more items are asked for */
 
-uint64_t weir__writes_until(const struct weir__op *op)
+/* Pulls for items, `most` of them where a run of turns has time for fewer. True:
+ * some have come, and more may be taken. */
+static bool take_some(struct weir__writes *writes, struct weir__op *op,
+		      uint32_t most)
 {
-	if (op->up[0]->kind->ready)
-		return WEIR_FOREVER;
-	if (weir__thread.may_block)
-		return 0;
-	return weir__op_now(op) +
-	       op->island->actor.executor->options.publish_ns;
+	struct weir__island *island = op->island;
+	struct weir__op *up = op->up[0];
+	uint32_t ask = island->ask;
+	size_t n, i;
+
+	if (most > ask)
+		island->ask = most;
+	n = weir__pull(up, (void **)writes->bytes + writes->n,
+		       up->kind->ready ? 1 : WEIR__GATHERED - writes->n);
+	island->ask = ask;
+	for (i = 0; i < n; i++)
+		writes->n_bytes += writes->bytes[writes->n++]->n;
+	return n > 0 && writes->n < WEIR__GATHERED &&
+	       writes->n_bytes < GATHERED_BYTES;
 }
 
+/* Takes more, as long as they come quickly. */
+static void take_quick(struct weir__writes *writes, struct weir__op *op,
+		       uint64_t publish_ns)
+{
+	uint64_t begin_ns = weir__op_now(op), ns;
+	uint32_t first = writes->n, n;
+	bool more;
+
+	do {
+		more = take_some(writes, op, writes->quick);
+		ns = weir__op_now(op) - begin_ns;
+		n = writes->n - first;
+		if (n > 0)
+			writes->quick = (uint32_t)weir__at_most(
+				n * publish_ns / (ns | 1), WEIR__GATHERED);
+	} while (more && ns < publish_ns);
+}
+
+/*
+ * What one pull brings is as much as a run of turns has time for, which may be
+ * one item, because a write takes longer than that. Others behind it may come
+ * in no time, if it was read by a call together with them, so they are asked
+ * for if those of the last time came quickly, or this one. Where turns may block
+ * they are not: the peer wants the items that we have.
+ */
 void weir__writes_take(struct weir__writes *writes, struct weir__op *op)
 {
-	struct weir__op *up = op->up[0];
-	uint64_t until_ns = weir__writes_until(op);
-	size_t n_bytes = 0, n, i;
+	uint64_t publish_ns = op->island->actor.executor->options.publish_ns;
+	bool ready = op->up[0]->kind->ready;
+	uint64_t begin_ns = 0;
 
 	assert(!weir__writes_any(writes));
 	writes->first = writes->n = 0;
-	writes->at = 0;
-	do {
-		n = weir__pull(up, (void **)writes->bytes + writes->n,
-			       up->kind->ready ? 1
-					       : WEIR__GATHERED - writes->n);
-		for (i = 0; i < n; i++)
-			n_bytes += writes->bytes[writes->n++]->n;
-	} while (n > 0 && writes->n < WEIR__GATHERED &&
-		 n_bytes < GATHERED_BYTES && weir__writes_early(op, until_ns));
+	writes->n_bytes = writes->at = 0;
+	while (ready && take_some(writes, op, 1))
+		;
+	if (ready)
+		return;
+	if (writes->quick == 0)
+		begin_ns = weir__op_now(op);
+	if (!take_some(writes, op, 1) || weir__thread.may_block)
+		return;
+	if (writes->quick > 0 || weir__op_now(op) - begin_ns < publish_ns)
+		take_quick(writes, op, publish_ns);
 }
 
 int weir__writes_gather(const struct weir__writes *writes, struct iovec *parts,

@@ -17,27 +17,15 @@
 struct weir__writes {
 	struct weir_flow_bytes *bytes[WEIR__GATHERED];
 	uint32_t first, n;
+	uint32_t quick; /* how many came in publish_ns, as fast as the last did;
+			 * 0: the last was slow, or the speed is not known */
 	size_t at;
+	size_t n_bytes; /* of all that were taken */
 };
 
 static inline bool weir__writes_any(const struct weir__writes *writes)
 {
 	return writes->first < writes->n;
-}
-
-/*
- * Whoever has taken items to write them pulls for more of them before this
- * time. One pull brings what a run of turns has time for, which may be one item,
- * because a write takes longer than that; an upstream that is `ready` or quick
- * brings more in no time. WEIR_FOREVER: it is ready. 0: turns may block, and a
- * second pull might, while the peer wants the items that we have.
- */
-uint64_t weir__writes_until(const struct weir__op *op);
-static inline bool weir__writes_early(const struct weir__op *op,
-				      uint64_t until_ns)
-{
-	return until_ns == WEIR_FOREVER ||
-	       (until_ns > 0 && weir__op_now(op) < until_ns);
 }
 
 /* There are none: takes the items that are there. */
