@@ -14,6 +14,9 @@
  *    the one before, and has an acquire behind it.
  * 4. A thread that has no reference may try to get one, as long as something
  *    else keeps the count's memory there. A count that is 0 stays 0.
+ * 5. Where nobody tries that, who has a reference and reads 1 has the only one,
+ *    and nobody else can add to it. So it is dropped without a swap: the read
+ *    of the 1 is the last drop's.
  */
 #ifndef WEIR_BASE_REFCOUNT_H
 #define WEIR_BASE_REFCOUNT_H
@@ -55,6 +58,17 @@ static inline bool weir__unref(uint32_t *refs)
 	if (!last)
 		return false;
 	/* acquire: the last touch of all others; pairs with the release above */
+	ck_pr_fence_acquire();
+	return true;
+}
+
+/* The same where weir__tryref() is not used: claim 5. */
+static inline bool weir__unref_strong(uint32_t *refs)
+{
+	if (ck_pr_load_32(refs) != 1)
+		return weir__unref(refs);
+	/* acquire: the last touch of all others; pairs with the release in
+	 * weir__unref() */
 	ck_pr_fence_acquire();
 	return true;
 }

@@ -21,6 +21,15 @@ static void only_the_last_drop_is_told(void **state)
 	assert_true(weir__unref(&refs));
 }
 
+static void the_only_reference_is_the_last(void **state)
+{
+	uint32_t refs = 1;
+
+	weir__ref(&refs);
+	assert_false(weir__unref_strong(&refs));
+	assert_true(weir__unref_strong(&refs));
+}
+
 static void a_count_begins_anew_at_zero(void **state)
 {
 	uint32_t refs = 0;
@@ -50,6 +59,7 @@ struct held {
 
 struct holder {
 	struct held *held;
+	bool (*unref)(uint32_t *refs);
 	uint64_t *written, *last; /* `last` is the last one's to count up */
 };
 
@@ -61,9 +71,9 @@ static void *lend_and_drop(void *argument)
 	for (int i = 0; i < 100; i++) {
 		weir__ref(&held->refs);
 		*self->written += 1;
-		assert_false(weir__unref(&held->refs));
+		assert_false(self->unref(&held->refs));
 	}
-	if (!weir__unref(&held->refs))
+	if (!self->unref(&held->refs))
 		return NULL;
 	*self->last += 1;
 	for (int i = 0; i < N_THREADS; i++)
@@ -72,7 +82,7 @@ static void *lend_and_drop(void *argument)
 	return NULL;
 }
 
-static void one_of_several_threads_is_last(void **state)
+static void one_is_last(bool (*unref)(uint32_t *refs))
 {
 	uint64_t n_runs = test_count(1000), last = 0;
 
@@ -84,8 +94,8 @@ static void one_of_several_threads_is_last(void **state)
 		assert_non_null(held);
 		held->refs = N_THREADS;
 		for (int i = 0; i < N_THREADS; i++) {
-			holders[i] =
-				(struct holder){held, &held->written[i], &last};
+			holders[i] = (struct holder){held, unref,
+						     &held->written[i], &last};
 			assert_int_equal(pthread_create(&threads[i], NULL,
 							lend_and_drop,
 							&holders[i]),
@@ -97,10 +107,17 @@ static void one_of_several_threads_is_last(void **state)
 	assert_int_equal(last, n_runs);
 }
 
+static void one_of_several_threads_is_last(void **state)
+{
+	one_is_last(weir__unref);
+	one_is_last(weir__unref_strong);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_the_last_drop_is_told),
+		cmocka_unit_test(the_only_reference_is_the_last),
 		cmocka_unit_test(a_count_begins_anew_at_zero),
 		cmocka_unit_test(none_is_given_behind_the_last_drop),
 		cmocka_unit_test(one_of_several_threads_is_last),

@@ -5,6 +5,7 @@
  */
 #undef NDEBUG
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,12 +23,14 @@ struct held {
 
 static struct world {
 	struct held *held;
+	bool (*unref)(uint32_t *refs);
 	uint32_t n_threads;
 	uint32_t released; /* plain */
 } world;
 
 static void held_by(struct world *w, uint32_t n)
 {
+	w->unref = weir__unref;
 	w->n_threads = n;
 	w->held = explorer_alloc(sizeof(*w->held));
 	w->held->refs = n;
@@ -44,9 +47,26 @@ static void three_hold_it(void *context)
 	held_by(context, 3);
 }
 
+/* No thread tries to get a reference. */
+static void two_hold_it_strongly(void *context)
+{
+	struct world *w = context;
+
+	held_by(w, 2);
+	w->unref = weir__unref_strong;
+}
+
+static void three_hold_it_strongly(void *context)
+{
+	struct world *w = context;
+
+	held_by(w, 3);
+	w->unref = weir__unref_strong;
+}
+
 static void drop(struct world *w)
 {
-	if (!weir__unref(&w->held->refs))
+	if (!w->unref(&w->held->refs))
 		return;
 	for (uint32_t i = 0; i < w->n_threads; i++)
 		explorer_assert(w->held->written[i] == 1);
@@ -92,6 +112,13 @@ static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "two lend", .setup = two_hold_it,
 		 .thread = {lends_and_drops, lends_and_drops}),
 	SCENARIO(.name = "three drop", .setup = three_hold_it,
+		 .thread = {writes_and_drops, writes_and_drops,
+			    writes_and_drops}),
+	SCENARIO(.name = "two drop strongly", .setup = two_hold_it_strongly,
+		 .thread = {writes_and_drops, writes_and_drops}),
+	SCENARIO(.name = "two lend strongly", .setup = two_hold_it_strongly,
+		 .thread = {lends_and_drops, lends_and_drops}),
+	SCENARIO(.name = "three drop strongly", .setup = three_hold_it_strongly,
 		 .thread = {writes_and_drops, writes_and_drops,
 			    writes_and_drops}),
 };
