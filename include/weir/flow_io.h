@@ -21,8 +21,9 @@ struct weir_flow_bytes {
 	char *data;
 	size_t n;
 	struct {
-		/* the block that this is a view of, or NULL */
+		/* what this is a view of, or NULL */
 		struct weir_flow_bytes *whole;
+		/* NULL: it is in the memory of `whole` */
 		const struct weir_allocator *allocator;
 		size_t capacity;
 		uint32_t refs;

@@ -8,6 +8,8 @@
 #include "base/memory.h"
 #include "base/refcount.h"
 
+#define MOST 16u /* views that are made at once */
+
 static struct weir_flow_bytes *allocate(const struct weir_allocator *allocator,
 					size_t n)
 {
@@ -45,16 +47,17 @@ struct weir_flow_bytes *weir_flow_bytes_ref(struct weir_flow_bytes *bytes)
 	return bytes;
 }
 
-/* A view is never of another view, so this is entered twice at most.
- * NOLINTNEXTLINE(misc-no-recursion) */
 void weir_flow_bytes_unref(struct weir_flow_bytes *bytes)
 {
-	if (!bytes)
-		return;
-	if (!weir__unref(&bytes->refs))
-		return;
-	weir_flow_bytes_unref(bytes->whole);
-	weir__free(bytes->allocator, bytes, sizeof(*bytes) + bytes->capacity);
+	struct weir_flow_bytes *whole;
+
+	for (; bytes && weir__unref_strong(&bytes->refs); bytes = whole) {
+		whole = bytes->whole;
+		/* else it is a part of the memory of `whole` */
+		if (bytes->allocator)
+			weir__free(bytes->allocator, bytes,
+				   sizeof(*bytes) + bytes->capacity);
+	}
 }
 
 static void bytes_drop(void *bytes, void *context)
@@ -79,20 +82,50 @@ const struct weir_items *weir_flow_bytes_items(void)
 	return &items;
 }
 
-struct weir_flow_bytes *weir__bytes_view(struct weir_flow_bytes *whole,
-					 const char *data, size_t n)
+/*
+ * Makes `n` views of the block, in one piece of memory: the first holds the
+ * block, and the others, of which it is the memory, hold the first.
+ */
+static bool make_views(struct weir__views *self, struct weir_flow_bytes *block,
+		       uint32_t n)
+{
+	struct weir_flow_bytes *views;
+
+	/* nothing is held but the block */
+	while (block->whole)
+		block = block->whole;
+	views = allocate(block->allocator, (n - 1) * sizeof(*views));
+	if (!views)
+		return false;
+	views->whole = weir_flow_bytes_ref(block);
+	views->refs = n;
+	for (uint32_t i = 1; i < n; i++)
+		views[i] = (struct weir_flow_bytes){.whole = views, .refs = 1};
+	self->next = views;
+	self->left = n;
+	return true;
+}
+
+struct weir_flow_bytes *weir__views_take(struct weir__views *self,
+					 struct weir_flow_bytes *block,
+					 const char *data, size_t n,
+					 size_t guess)
 {
 	struct weir_flow_bytes *view;
 
-	if (whole->whole)
-		whole = whole->whole;
-	/* so that weir_flow_bytes_unref() goes one step up, and no further */
-	assert(!whole->whole);
-	view = allocate(whole->allocator, 0);
-	if (!view)
+	assert(guess > 0);
+	if (self->left == 0 &&
+	    !make_views(self, block, guess < MOST ? (uint32_t)guess : MOST))
 		return NULL;
-	view->whole = weir_flow_bytes_ref(whole);
+	view = self->next++;
+	self->left--;
 	view->data = (char *)data;
 	view->n = n;
 	return view;
+}
+
+void weir__views_end(struct weir__views *self)
+{
+	for (; self->left > 0; self->left--)
+		weir_flow_bytes_unref(self->next++);
 }

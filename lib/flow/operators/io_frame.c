@@ -20,7 +20,8 @@
 
 struct cutting {
 	struct weir_flow_bytes *block;
-	size_t at; /* in the block */
+	struct weir__views views; /* of the block */
+	size_t at;		  /* in the block */
 	char *carry;
 	size_t n_carried, capacity;
 	uint64_t before; /* how many bytes came in front of the block */
@@ -182,6 +183,7 @@ static void drop_block(struct weir__op *op)
 {
 	struct cutting *self = weir__op_state(op);
 
+	weir__views_end(&self->views);
 	if (self->block) {
 		self->before += self->block->n;
 		weir__op_drop_one(op->up[0], self->block);
@@ -353,7 +355,9 @@ static struct weir_flow_bytes *cut_block(struct weir__op *op)
 		return NULL;
 	}
 	if (all > 0) {
-		frame = weir__bytes_view(self->block, data, length);
+		/* if the others are as long */
+		frame = weir__views_take(&self->views, self->block, data,
+					 length, n / (size_t)all);
 		if (!frame)
 			return no_memory(op);
 		advance(op, (size_t)all);

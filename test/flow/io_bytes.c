@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Frames that are views of their block: what they cost, what they hold, and when
+ * it is freed. */
+#include "base/random.h"
+#include "flow/world.h"
+
+#include <pthread.h>
+
+#include <ck_pr.h>
+
+#include <weir/flow_io.h>
+
+#define N 300 /* frames at most */
+
+/* A block, and what was cut out of it. */
+static struct {
+	struct heap heap;
+	uint64_t random;
+	char text[N * 21];
+	size_t length;
+	struct weir_flow_bytes *frames[N];
+	size_t n, at[N]; /* where the frames begin */
+} block;
+
+static size_t draw(size_t n)
+{
+	return (size_t)(weir__splitmix(&block.random) % n);
+}
+
+static void line(size_t n)
+{
+	memset(block.text + block.length, 'a' + (char)draw(26), n);
+	block.length += n;
+	block.text[block.length++] = '\n';
+}
+
+static int next_block(void **state, void **item, void *context)
+{
+	struct weir_flow_bytes *bytes;
+
+	if (*state)
+		return 0;
+	assert_int_equal(weir_flow_bytes_new(&bytes, block.length,
+					     &block.heap.allocator),
+			 0);
+	memcpy(bytes->data, block.text, block.length);
+	*state = bytes;
+	*item = bytes;
+	return 1;
+}
+
+static int keep(void *item, void *context)
+{
+	block.frames[block.n++] = item;
+	return 0;
+}
+
+/* Of one block. */
+static struct weir_flow *bytes_of_block(void)
+{
+	return weir_flow_items(weir_flow_unfold(NULL, next_block, NULL),
+			       weir_flow_bytes_items());
+}
+
+static void keep_all(struct weir_flow *flow, uint64_t seed)
+{
+	block.n = 0;
+	flow = weir_flow_for_each(flow, keep, NULL);
+	assert_int_equal(run_on_sim(flow, seed, 0), 0);
+	weir_flow_free(flow);
+}
+
+static void keep_lines(uint64_t seed)
+{
+	size_t at = 0;
+
+	keep_all(weir_flow_lines(bytes_of_block(), N), seed);
+	for (size_t i = 0; i < block.n; i++) {
+		block.at[i] = at;
+		at += block.frames[i]->n + 1;
+	}
+	assert_int_equal(at, block.length);
+}
+
+static void begin(uint64_t seed)
+{
+	heap_init(&block.heap, 0);
+	block.random = seed;
+	block.length = 0;
+}
+
+static void assert_frame(size_t i)
+{
+	assert_memory_equal(block.frames[i]->data, block.text + block.at[i],
+			    block.frames[i]->n);
+}
+
+static void drop(size_t i)
+{
+	weir_flow_bytes_unref(block.frames[i]);
+	block.frames[i] = block.frames[--block.n];
+	block.at[i] = block.at[block.n];
+}
+
+static void lines_are_not_allocated_one_by_one(void **state)
+{
+	begin(1);
+	for (size_t i = 0; i < 160; i++)
+		line(20);
+	keep_lines(1);
+	assert_int_equal(block.n, 160);
+	assert_int_equal(block.heap.calls, 1 + 160 / 16);
+	while (block.n > 0)
+		drop(0);
+	assert_int_equal(block.heap.live, 0);
+}
+
+/* As many more lines are expected as there would be of the same length. */
+static void the_block_goes_with_the_last_line_whatever_their_lengths_are(
+	void **state)
+{
+	for_each_seed(seed, 500) {
+		begin(seed);
+		for (size_t n = 1 + draw(N - 1); n > 0; n--)
+			line(draw(2) ? draw(3) : draw(20));
+		keep_lines(seed);
+		while (block.n > 0) {
+			assert_true(block.heap.live >= 2);
+			for (size_t i = 0; i < block.n; i++)
+				assert_frame(i);
+			drop(draw(block.n));
+		}
+		assert_int_equal(block.heap.live, 0);
+		assert_int_equal(block.heap.bytes, 0);
+	}
+}
+
+static void a_line_that_is_shared_stays(void **state)
+{
+	struct weir_flow_bytes *first;
+
+	begin(1);
+	for (size_t i = 0; i < 5; i++)
+		line(i);
+	keep_lines(1);
+	/* in the memory of the first one are the others */
+	first = weir_flow_bytes_ref(block.frames[0]);
+	while (block.n > 0)
+		drop(0);
+	assert_int_equal(first->n, 0);
+	assert_int_equal(block.heap.live, 2);
+	weir_flow_bytes_unref(first);
+	assert_int_equal(block.heap.live, 0);
+}
+
+static void a_frame_of_a_frame_holds_the_block_alone(void **state)
+{
+	struct weir_flow *flow;
+
+	begin(1);
+	line(3);
+	line(3);
+	block.text[block.length++] = ';';
+	line(3);
+	line(3);
+	flow = weir_flow_delimited(bytes_of_block(), ";", 1, N,
+				   WEIR_FLOW_REMAINDER_FAIL);
+	block.text[block.length++] = ';';
+	keep_all(weir_flow_lines(flow, N), 1);
+	assert_int_equal(block.n, 4);
+	/* the block, and the lines of both frames */
+	assert_int_equal(block.heap.live, 3);
+	while (block.n > 0)
+		drop(0);
+	assert_int_equal(block.heap.live, 0);
+}
+
+/* --- Several threads ------------------------------------------------------ */
+
+static uint32_t n_pieces; /* atomic */
+
+static void *alloc_anywhere(size_t size, void *context)
+{
+	ck_pr_inc_32(&n_pieces);
+	return malloc(size);
+}
+
+static void free_anywhere(void *memory, size_t size, void *context)
+{
+	ck_pr_dec_32(&n_pieces);
+	free(memory);
+}
+
+static void *drop_odd(void *argument)
+{
+	for (size_t i = 1; i < block.n; i += 2) {
+		assert_frame(i);
+		block.frames[i]->data[0] = 'x';
+		weir_flow_bytes_unref(block.frames[i]);
+	}
+	return NULL;
+}
+
+static void several_threads_drop_the_lines_of_a_block(void **state)
+{
+	pthread_t thread;
+
+	for (uint64_t run = test_count(1000); run > 0; run--) {
+		begin(run);
+		block.heap.allocator = (struct weir_allocator){
+			.alloc = alloc_anywhere, .free = free_anywhere};
+		for (size_t i = 0; i < 40; i++)
+			line(1 + draw(20));
+		keep_lines(run);
+		assert_int_equal(pthread_create(&thread, NULL, drop_odd, NULL),
+				 0);
+		for (size_t i = 0; i < block.n; i += 2) {
+			assert_frame(i);
+			block.frames[i]->data[0] = 'x';
+			weir_flow_bytes_unref(block.frames[i]);
+		}
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		assert_int_equal(ck_pr_load_32(&n_pieces), 0);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_are_not_allocated_one_by_one),
+		cmocka_unit_test(
+			the_block_goes_with_the_last_line_whatever_their_lengths_are),
+		cmocka_unit_test(a_line_that_is_shared_stays),
+		cmocka_unit_test(a_frame_of_a_frame_holds_the_block_alone),
+		cmocka_unit_test(several_threads_drop_the_lines_of_a_block),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
