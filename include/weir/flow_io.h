@@ -17,7 +17,8 @@ extern "C" {
 /* --- Bytes ---------------------------------------------------------------- */
 
 struct weir_flow_bytes {
-	/* read-only; a receiver that has not shared it may change the bytes */
+	/* read-only; a receiver that has not shared it may change the bytes,
+	 * and make `n` smaller */
 	char *data;
 	size_t n;
 	struct {
@@ -144,6 +145,10 @@ enum weir_flow_remainder {
  * line needs no newline. Fails with -EMSGSIZE on a longer line. -EINVAL: `max`
  * is 0 or above 1 GiB.
  *
+ * Behind each line stands a newline nevertheless, also behind the last one, and
+ * belongs to the line: a receiver that has not shared the line may make `n` one
+ * larger to have it, or write a 0 there to have a string.
+ *
  * Emits: a line. Completes: when upstream does, behind the last line. Cancels:
  * when the stream fails here, or when downstream does. Holds: one block and
  * `max` bytes.
@@ -151,8 +156,9 @@ enum weir_flow_remainder {
 WEIR_API struct weir_flow *weir_flow_lines(struct weir_flow *flow, size_t max);
 
 /*
- * As weir_flow_lines(), with a delimiter of 1 to 16 bytes, which is copied.
- * -EINVAL: null, another length, no such remainder, or a bad `max` as above.
+ * As weir_flow_lines(), with a delimiter of 1 to 16 bytes, which is copied, and
+ * stands behind each frame. -EINVAL: null, another length, no such remainder, or
+ * a bad `max` as above.
  *
  * Emits: a frame, without the delimiter. Completes: when upstream does, behind
  * the last frame. Cancels: when the stream fails here, or when downstream does.

@@ -175,6 +175,84 @@ static void a_frame_of_a_frame_holds_the_block_alone(void **state)
 	assert_int_equal(block.heap.live, 0);
 }
 
+/* --- What stands behind a frame ------------------------------------------- */
+
+/* Bytes of the text, in pieces. */
+struct pieces {
+	const char *text;
+	size_t length, piece;
+};
+
+static int next_piece(void **state, void **item, void *context)
+{
+	const struct pieces *self = context;
+	size_t at = (size_t)*state, n = self->length - at;
+	struct weir_flow_bytes *bytes;
+
+	if (n == 0)
+		return 0;
+	if (n > self->piece)
+		n = self->piece;
+	assert_int_equal(weir_flow_bytes_new(&bytes, n, &block.heap.allocator),
+			 0);
+	memcpy(bytes->data, self->text + at, n);
+	*state = (void *)(at + n);
+	*item = bytes;
+	return 1;
+}
+
+/* Takes a frame as a string, and with its delimiter; tells what it was. */
+static int with_delimiter(void *item, void *context)
+{
+	struct weir_flow_bytes *frame = item;
+	const char *delimiter = context;
+	size_t n = strlen(delimiter);
+
+	assert_memory_equal(frame->data + frame->n, delimiter, n);
+	frame->data[frame->n] = '\0';
+	strcat(block.text, frame->data);
+	strcat(block.text, "|");
+	memcpy(frame->data + frame->n, delimiter, n);
+	frame->n += n;
+	assert_memory_equal(frame->data + frame->n - n, delimiter, n);
+	weir_flow_bytes_unref(frame);
+	return 0;
+}
+
+static void assert_behind(const char *text, char *delimiter,
+			  const char *expected)
+{
+	struct pieces pieces = {text, strlen(text), 1};
+	struct weir_flow *flow;
+
+	begin(1);
+	for (; pieces.piece <= pieces.length; pieces.piece++) {
+		block.text[0] = '\0';
+		flow = weir_flow_items(weir_flow_unfold(NULL, next_piece,
+							&pieces),
+				       weir_flow_bytes_items());
+		flow = weir_flow_delimited(flow, delimiter, strlen(delimiter),
+					   10, WEIR_FLOW_REMAINDER_EMIT);
+		flow = weir_flow_for_each(flow, with_delimiter, delimiter);
+		assert_int_equal(run_on_sim(flow, 1, 0), 0);
+		weir_flow_free(flow);
+		assert_string_equal(block.text, expected);
+		assert_int_equal(block.heap.live, 0);
+	}
+}
+
+/* In pieces of every size; also behind the last, which had none. */
+static void the_delimiter_stands_behind_each_frame(void **state)
+{
+	char newline[] = "\n", crlf[] = "\r\n", long_one[] = "0123456789abcdef";
+
+	assert_behind("ab\n\ncdefghijkl\n\nm\n", newline, "ab||cdefghijkl||m|");
+	assert_behind("ab\n\ncdefghijkl\n\nm", newline, "ab||cdefghijkl||m|");
+	assert_behind("ab\r\n\r\ncd\r\r\ne", crlf, "ab||cd\r|e|");
+	assert_behind("ab\r\n\r", crlf, "ab|\r|");
+	assert_behind("x0123456789abcdefy", long_one, "x|y|");
+}
+
 /* --- Several threads ------------------------------------------------------ */
 
 static uint32_t n_pieces; /* atomic */
@@ -232,6 +310,7 @@ int main(void)
 			the_block_goes_with_the_last_line_whatever_their_lengths_are),
 		cmocka_unit_test(a_line_that_is_shared_stays),
 		cmocka_unit_test(a_frame_of_a_frame_holds_the_block_alone),
+		cmocka_unit_test(the_delimiter_stands_behind_each_frame),
 		cmocka_unit_test(several_threads_drop_the_lines_of_a_block),
 	};
 

@@ -26,8 +26,8 @@ static struct {
 	uint64_t random; /* not 0: takes a part, or fails for a moment */
 	size_t left;	 /* before `code`, calls */
 	int code;	 /* < 0: fails with it; 1: writes nothing */
-	size_t sends;	 /* calls, sendmsg(2) */
-	uint64_t takes_ns; /* a sendmsg(2), a read(2) */
+	size_t sends, parts; /* of sendmsg(2): calls, parts of the last */
+	uint64_t takes_ns;   /* a sendmsg(2), a read(2) */
 } kernel;
 
 /* From here on time is what calls and functions take, if not 0. */
@@ -146,6 +146,7 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
 {
 	kernel.calls++;
 	kernel.sends++;
+	kernel.parts = message->msg_iovlen;
 	now_ns += kernel.takes_ns;
 	return __real_sendmsg(fd, message, flags);
 }
@@ -391,6 +392,51 @@ static void a_stream_socket_gathers(void **state)
 	assert_int_equal(close(fds[1]), 0);
 }
 
+static int with_newline(void **item, void *context)
+{
+	struct weir_flow_bytes *line = *item;
+
+	line->n++;
+	return 0;
+}
+
+/* Returns how many parts the call had that has written these lines. */
+static size_t parts_for(const char *lines, bool newlines)
+{
+	size_t n = strlen(lines);
+	struct weir_flow *flow;
+	int in[2], out[2];
+	char came[100];
+
+	assert_int_equal(pipe(in), 0);
+	assert_int_equal(write(in[1], lines, n), n);
+	assert_int_equal(close(in[1]), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, out), 0);
+	flow = weir_flow_lines(weir_flow_read(in[0], sizeof(came)), 9);
+	if (newlines)
+		flow = weir_flow_same_items(
+			weir_flow_map(flow, with_newline, NULL));
+	flow = weir_flow_write(flow, out[1]);
+	kernel.sends = 0;
+	assert_int_equal(run_on_sim(flow, 1, 0), 0);
+	assert_int_equal(kernel.sends, 1);
+	weir_flow_free(flow);
+	if (newlines) {
+		assert_int_equal(recv(out[0], came, sizeof(came), 0), n);
+		assert_memory_equal(came, lines, n);
+	}
+	assert_int_equal(close(in[0]), 0);
+	assert_int_equal(close(out[0]), 0);
+	assert_int_equal(close(out[1]), 0);
+	return kernel.parts;
+}
+
+static void items_that_are_neighbours_are_one_part(void **state)
+{
+	assert_int_equal(parts_for("a\nbc\n\ndef\n", true), 1);
+	assert_int_equal(parts_for("a\nbc\nd\n", false), 3);
+}
+
 /* --- What comes quickly --------------------------------------------------- */
 
 #define PUBLISH_NS UINT64_C(5000)
@@ -623,6 +669,7 @@ int main(void)
 			a_pipe_gets_no_more_at_once_than_it_keeps_whole),
 		cmocka_unit_test(messages_stay_apart),
 		cmocka_unit_test(a_stream_socket_gathers),
+		cmocka_unit_test(items_that_are_neighbours_are_one_part),
 		cmocka_unit_test(
 			items_that_come_quickly_are_written_by_one_call),
 		cmocka_unit_test(an_item_does_not_wait_for_a_slow_one),

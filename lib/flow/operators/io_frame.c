@@ -239,13 +239,20 @@ static bool grow(struct weir__op *op, size_t n)
 	return true;
 }
 
+/* The delimiter stands behind it, as behind a frame that lies in a block. */
 static struct weir_flow_bytes *copy(struct weir__op *op, const char *data,
 				    size_t n)
 {
+	const struct framing *args = weir__op_args(op);
+	size_t behind = args->scan == scan_delimited ? args->overhead : 0;
 	struct weir_flow_bytes *bytes;
 
-	if (weir_flow_bytes_new(&bytes, n, weir__op_allocator(op)) == 0 && n)
+	if (weir_flow_bytes_new(&bytes, n + behind, weir__op_allocator(op)) < 0)
+		return NULL;
+	if (n)
 		memcpy(bytes->data, data, n);
+	memcpy(bytes->data + n, args->delimiter, behind);
+	bytes->n = n;
 	return bytes;
 }
 

@@ -82,6 +82,11 @@ void weir__writes_take(struct weir__writes *writes, struct weir__op *op)
 		take_quick(writes, op, publish_ns);
 }
 
+static const char *end_of(const struct iovec *part)
+{
+	return (const char *)part->iov_base + part->iov_len;
+}
+
 int weir__writes_gather(const struct weir__writes *writes, struct iovec *parts,
 			size_t most, bool alone)
 {
@@ -95,7 +100,11 @@ int weir__writes_gather(const struct weir__writes *writes, struct iovec *parts,
 		if (n > 0 && (alone || bytes->n > most - sum))
 			break;
 		assert(at <= bytes->n);
-		parts[n++] = (struct iovec){bytes->data + at, bytes->n - at};
+		if (n > 0 && end_of(&parts[n - 1]) == bytes->data)
+			parts[n - 1].iov_len += bytes->n;
+		else
+			parts[n++] =
+				(struct iovec){bytes->data + at, bytes->n - at};
 		sum += bytes->n - at < most - sum ? bytes->n - at : most - sum;
 	}
 	return n;

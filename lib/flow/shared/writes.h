@@ -33,7 +33,7 @@ void weir__writes_take(struct weir__writes *writes, struct weir__op *op);
 
 /*
  * Gathers parts for the next write, WEIR__GATHERED at most; returns their
- * number. An item that comes behind others is left out if they are `most` bytes
+ * number. Items that lie one behind the other in memory are one part. An item that comes behind others is left out if they are `most` bytes
  * together then, or if it is to be `alone`.
  */
 int weir__writes_gather(const struct weir__writes *writes, struct iovec *parts,
