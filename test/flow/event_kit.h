@@ -7,6 +7,7 @@
 #ifndef WEIR_TEST_FLOW_EVENT_KIT_H
 #define WEIR_TEST_FLOW_EVENT_KIT_H
 
+#include "kit/calls.h"
 #include "net/kit.h"
 
 #include <string.h>
@@ -48,18 +49,7 @@ struct fallible {
 
 /* Nothing is lost or left; the run ends with -ENOMEM or well. */
 void fail_each_allocation(const struct fallible *fallible);
-/* The same with -EIO of each call that the program wraps (see event_calls.c). */
+/* The same with -EIO of each call that the program wraps (see kit/calls.h). */
 void fail_each_call(const struct fallible *fallible);
-
-/* Calls that the library makes: the `fail_at`-th from now on fails; 0: none. */
-void calls_begin(uint32_t fail_at);
-/* With that error, in place of EIO. */
-void calls_fail_with(int code);
-/* How many there were; calls of the test's own are not counted, nor do they fail,
- * from here to calls_go_on(). */
-uint32_t calls_end(void);
-void calls_go_on(void);
-/* True: this one fails with `errno`. */
-bool call_fails(void);
 
 #endif

@@ -6,103 +6,39 @@
 #include "net/kit.h"
 
 #include "base/random.h"
+#include "kit/calls.h"
 
 #include <stdio.h>
-#include <sys/epoll.h>
 
 #define MOST 20000
-#define FDS 1024
 
 static struct net net;
 static uint64_t drawn;
-static int client; /* whose calls are left alone */
 
 static uint64_t draw(uint64_t bound)
 {
 	return weir__splitmix(&drawn) % bound;
 }
 
-/* How descriptors were registered last. */
-static struct {
-	int set;
-	struct epoll_event event;
-} registered[FDS];
-
-int __real_epoll_ctl(int set, int op, int fd, struct epoll_event *event);
-int __wrap_epoll_ctl(int set, int op, int fd, struct epoll_event *event);
-int __wrap_epoll_ctl(int set, int op, int fd, struct epoll_event *event)
+/* Calls of the client, which are left alone. */
+static ssize_t client_send(int client, const char *from, size_t n)
 {
-	int rc = __real_epoll_ctl(set, op, fd, event);
+	ssize_t rc;
 
-	assert_true(fd < FDS);
-	registered[fd].set = 0;
-	if (rc == 0 && op != EPOLL_CTL_DEL) {
-		registered[fd].set = set;
-		registered[fd].event = *event;
-	}
+	calls_own(true);
+	rc = send(client, from, n, MSG_DONTWAIT);
+	calls_own(false);
 	return rc;
 }
 
-/* An edge follows an EAGAIN, as it does where there was nothing. */
-static void tell_again(int fd)
+static ssize_t client_recv(int client, char *to, size_t n)
 {
-	if (registered[fd].set > 0)
-		assert_int_equal(__real_epoll_ctl(registered[fd].set,
-						  EPOLL_CTL_MOD, fd,
-						  &registered[fd].event),
-				 0);
-}
+	ssize_t rc;
 
-/* True: the call fails, with errno. */
-static bool hinders(int fd, int other)
-{
-	static const int codes[] = {EINTR, EAGAIN};
-	uint64_t which = fd == client ? 9 : draw(10);
-	int code;
-
-	if (which > 2)
-		return false;
-	code = which == 2 ? other : codes[which];
-	if (code == EAGAIN)
-		tell_again(fd);
-	errno = code;
-	return true;
-}
-
-ssize_t __real_recv(int fd, void *to, size_t n, int flags);
-ssize_t __wrap_recv(int fd, void *to, size_t n, int flags);
-ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
-ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
-int __real_accept4(int fd, struct sockaddr *at, socklen_t *n, int flags);
-int __wrap_accept4(int fd, struct sockaddr *at, socklen_t *n, int flags);
-
-ssize_t __wrap_recv(int fd, void *to, size_t n, int flags)
-{
-	if (hinders(fd, EINTR))
-		return -1;
-	return __real_recv(fd, to, fd != client && draw(2) ? draw(n) + 1 : n,
-			   flags);
-}
-
-/* Of the first part, or of all. */
-ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
-{
-	struct iovec part = message->msg_iov[0];
-	struct msghdr some = {.msg_iov = &part, .msg_iovlen = 1};
-
-	if (hinders(fd, EAGAIN))
-		return -1;
-	if (draw(2))
-		return __real_sendmsg(fd, message, flags);
-	if (part.iov_len > 0)
-		part.iov_len = draw(part.iov_len) + 1;
-	return __real_sendmsg(fd, &some, flags);
-}
-
-int __wrap_accept4(int fd, struct sockaddr *at, socklen_t *n, int flags)
-{
-	return hinders(fd, ECONNABORTED) ? -1
-					 : __real_accept4(fd, at, n, flags);
+	calls_own(true);
+	rc = recv(client, to, n, MSG_DONTWAIT);
+	calls_own(false);
+	return rc;
 }
 
 /* Cuts that the bytes do not notice. */
@@ -132,6 +68,9 @@ static struct weir_flow *serve(struct weir_connection *connection,
 
 static int begin(uint64_t seed)
 {
+	/* without `lack`, behind which a pause waits for the clock */
+	const struct calls_laws laws = {
+		.interrupt = true, .again = true, .less = true};
 	struct weir_listen_options options = listen_here(&net);
 	struct weir_flow *flow;
 	char name[64];
@@ -140,7 +79,7 @@ static int begin(uint64_t seed)
 	(void)snprintf(name, sizeof(name), "unix:@weir-random-%d",
 		       (int)getpid());
 	drawn = seed;
-	client = -1;
+	calls_by_seed(seed, &laws);
 	net_begin(&net, &sim);
 	options.connection.sndbuf = draw(2) ? 1 : 0;
 	options.connection.no_half_close = draw(2);
@@ -153,6 +92,7 @@ static void each_byte_comes_back_once(void **state)
 {
 	static char sent[MOST], got[MOST];
 	size_t all, n_sent, n_got, i;
+	int client;
 	ssize_t n;
 
 	for_each_seed(seed, 200) {
@@ -162,13 +102,13 @@ static void each_byte_comes_back_once(void **state)
 			sent[i] = (char)draw(256);
 		for (n_sent = n_got = 0; n_got < all;) {
 			n = n_sent < all && draw(2)
-				    ? send(client, sent + n_sent,
-					   draw(all - n_sent) + 1, MSG_DONTWAIT)
+				    ? client_send(client, sent + n_sent,
+						  draw(all - n_sent) + 1)
 				    : 0;
 			n_sent += n > 0 ? (size_t)n : 0;
 			net_drive(&net);
-			n = draw(2) ? recv(client, got + n_got,
-					   draw(all - n_got) + 1, MSG_DONTWAIT)
+			n = draw(2) ? client_recv(client, got + n_got,
+						  draw(all - n_got) + 1)
 				    : 0;
 			n_got += n > 0 ? (size_t)n : 0;
 		}
@@ -179,6 +119,7 @@ static void each_byte_comes_back_once(void **state)
 		weir_flow_run_end(net.run);
 		net_over(&net, 0, 1);
 		net_end(&net);
+		calls_plain();
 	}
 }
 
@@ -187,6 +128,7 @@ static void a_drain_cuts_nothing_out(void **state)
 {
 	static char sent[MOST], got[MOST + 1];
 	size_t all, n_got, i;
+	int client;
 	ssize_t n;
 
 	for_each_seed(seed, 200) {
@@ -194,14 +136,14 @@ static void a_drain_cuts_nothing_out(void **state)
 		all = draw(MOST) + 1;
 		for (i = 0; i < all; i++)
 			sent[i] = (char)draw(256);
-		n = send(client, sent, all, MSG_DONTWAIT);
+		n = client_send(client, sent, all);
 		assert_true(n > 0);
 		for (i = draw(5); i > 0; i--)
 			(void)weir_sim_step(net.place.sim);
 		weir_flow_run_end(net.run);
 		for (n_got = 0;;) {
-			n = recv(client, got + n_got, sizeof(got) - n_got,
-				 MSG_DONTWAIT);
+			n = client_recv(client, got + n_got,
+					sizeof(got) - n_got);
 			if (n == 0 || (n < 0 && errno != EAGAIN))
 				break;
 			n_got += n > 0 ? (size_t)n : 0;
@@ -216,6 +158,7 @@ static void a_drain_cuts_nothing_out(void **state)
 						    NULL),
 				 0);
 		net_end(&net);
+		calls_plain();
 	}
 }
 
