@@ -47,6 +47,8 @@ struct source_row {
 	int64_t max_items; /* 0: no limit */
 	enum sharing sharing;
 	bool timed; /* comes to rest as time passes only */
+	/* Waits for the kernel, of which threads at rest have not heard yet. */
+	bool waits;
 };
 
 struct made *made_new(struct weir_executor *executor,
