@@ -51,7 +51,7 @@ void weir_flow_bytes_unref(struct weir_flow_bytes *bytes)
 {
 	struct weir_flow_bytes *whole;
 
-	for (; bytes && weir__unref_strong(&bytes->refs); bytes = whole) {
+	for (; bytes && weir__unref_strong(&bytes->refs, 1); bytes = whole) {
 		whole = bytes->whole;
 		/* else it is a part of the memory of `whole` */
 		if (bytes->allocator)
