@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "base/memory.h"
 #include "base/refcount.h"
+#include "flow/shared/bytes.h"
 
 #define MOST 16u /* views that are made at once */
 
@@ -49,15 +49,7 @@ struct weir_flow_bytes *weir_flow_bytes_ref(struct weir_flow_bytes *bytes)
 
 void weir_flow_bytes_unref(struct weir_flow_bytes *bytes)
 {
-	struct weir_flow_bytes *whole;
-
-	for (; bytes && weir__unref_strong(&bytes->refs, 1); bytes = whole) {
-		whole = bytes->whole;
-		/* else it is a part of the memory of `whole` */
-		if (bytes->allocator)
-			weir__free(bytes->allocator, bytes,
-				   sizeof(*bytes) + bytes->capacity);
-	}
+	weir__bytes_unref(bytes, 1);
 }
 
 static void bytes_drop(void *bytes, void *context)

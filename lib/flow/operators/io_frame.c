@@ -356,7 +356,10 @@ static struct weir_flow_bytes *cut_block(struct weir__op *op)
 		return NULL;
 	from = self->block->data + self->at;
 	n = self->block->n - self->at;
-	all = args->scan(args, self, from, n, &data, &length);
+	/* the most frequent one is no call then */
+	all = args->scan == scan_delimited
+		      ? scan_delimited(args, self, from, n, &data, &length)
+		      : args->scan(args, self, from, n, &data, &length);
 	if (all < 0) {
 		scan_failed(op, all);
 		return NULL;

@@ -11,6 +11,7 @@
 
 #include "executor/thread.h"
 #include "flow/engine/island.h"
+#include "flow/shared/bytes.h"
 
 #define GATHERED_BYTES \
 	(64u * 1024) /* from there on no more items are asked for */
@@ -110,18 +111,27 @@ int weir__writes_gather(const struct weir__writes *writes, struct iovec *parts,
 	return n;
 }
 
+/* Drops items of the operator above, which are bytes whatever their table is. */
+static void drop(struct weir__op *op, struct weir_flow_bytes *const *bytes,
+		 uint32_t n)
+{
+	const struct weir_items *items = op->up[0]->items;
+
+	if (items && items->drop == weir_flow_bytes_items()->drop)
+		weir__bytes_drop(bytes, n);
+}
+
 void weir__writes_wrote(struct weir__writes *writes, struct weir__op *op,
 			size_t n)
 {
-	struct weir_flow_bytes *bytes;
+	uint32_t first = writes->first;
 
 	writes->at += n;
-	while (weir__writes_any(writes) &&
-	       writes->at >= (bytes = writes->bytes[writes->first])->n) {
-		writes->at -= bytes->n;
-		writes->first++;
-		weir__op_drop_one(op->up[0], bytes);
-	}
+	for (; weir__writes_any(writes) &&
+	       writes->at >= writes->bytes[writes->first]->n;
+	     writes->first++)
+		writes->at -= writes->bytes[writes->first]->n;
+	drop(op, writes->bytes + first, writes->first - first);
 	assert(weir__writes_any(writes) || writes->at == 0);
 }
 
