@@ -366,10 +366,11 @@ static struct weir_flow_bytes *cut_block(struct weir__op *op)
 	}
 	if (all > 0) {
 		/* if the others are as long */
-		frame = weir__views_take(&self->views, self->block, data,
-					 length, n / (size_t)all);
-		if (!frame)
+		if (!weir__views_any(&self->views) &&
+		    !weir__views_make(&self->views, self->block,
+				      n / (size_t)all))
 			return no_memory(op);
+		frame = weir__views_use(&self->views, data, length);
 		advance(op, (size_t)all);
 		return frame;
 	}
