@@ -20,10 +20,9 @@ struct taker {
 	struct weir_subscriber_probe *probe;
 	struct weir_channel *channel;
 	struct weir_hub *hub;
-	struct beside drain; /* of the channel, the hub, or `fd` */
+	struct beside drain; /* of the channel or the hub */
 	int fd;
-	struct weir_connection *connection; /* `fd` is its peer */
-	char path[64];			    /* of a file, or "" */
+	char path[64]; /* of a file, or "" */
 	/* An actor that drops them. */
 	struct weir_actor actor;
 	struct weir_in in;

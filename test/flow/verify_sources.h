@@ -12,7 +12,7 @@
 
 /* --- The table ------------------------------------------------------------ */
 
-/* name, make, max_items, sharing, timed, waits */
+/* name, make, max_items, sharing, timed */
 extern const struct source_row sources[];
 extern const size_t n_sources;
 
