@@ -31,6 +31,7 @@ extern "C" {
 struct net {
 	/* what to do */
 	bool lines;
+	bool anew;	  /* answers are allocated, if the server can do both */
 	unsigned n;	  /* connections */
 	unsigned at_once; /* records */
 	uint64_t items;	  /* of all: a multiple of n * at_once */

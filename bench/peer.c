@@ -294,3 +294,9 @@ int uv_net(const struct bench_cell *cell, uint64_t items,
 {
 	return ask_net(uv, "libuv", cell, items, result);
 }
+
+int uv_net_each(const struct bench_cell *cell, uint64_t items,
+		struct bench_result *result)
+{
+	return ask_net(uv, "libuv.each", cell, items, result);
+}

@@ -4,6 +4,7 @@
  *
  * weir		a flow for each connection: weir_connection_run()
  * weir.threads the same on a pool of one worker
+ * weir.anew	W8: on a loop, each answer in memory of its own
  * weir.actor	W7: an actor for each connection, with a descriptor port; it
  *		reads and writes in its turn
  * bare		the limit: epoll, read and write
@@ -66,13 +67,31 @@ static int shout(void **item, void *context)
 	return 0;
 }
 
-static struct weir_flow *answers(struct weir_flow *flow, void *context)
+/* The same in memory of its own, which answers of another length need. */
+static int shout_anew(void **item, void *context)
 {
-	flow = weir_flow_lines(flow, NET_BLOCK);
-	return weir_flow_same_items(weir_flow_map(flow, shout, NULL));
+	struct weir_flow_bytes *line = *item, *made;
+	int rc = weir_flow_bytes_new(&made, line->n + 1, NULL);
+
+	if (rc < 0)
+		return rc;
+	net_shout(made->data, line->data, line->n);
+	made->data[line->n] = '\n';
+	weir_flow_bytes_unref(line);
+	*item = made;
+	return 0;
 }
 
-static int begin(const struct net *net, struct weir_executor *executor,
+static struct weir_flow *answers(struct weir_flow *flow, void *context)
+{
+	const struct net *net = context;
+
+	flow = weir_flow_lines(flow, NET_BLOCK);
+	flow = weir_flow_map(flow, net->anew ? shout_anew : shout, NULL);
+	return weir_flow_same_items(flow);
+}
+
+static int begin(struct net *net, struct weir_executor *executor,
 		 struct served *served, int fd)
 {
 	struct weir_connection *connection;
@@ -81,7 +100,7 @@ static int begin(const struct net *net, struct weir_executor *executor,
 	if (rc < 0)
 		return rc;
 	served->flow = weir_connection_run(connection,
-					   net->lines ? answers : NULL, NULL);
+					   net->lines ? answers : NULL, net);
 	weir_connection_unref(connection);
 	return weir_flow_start(served->flow, executor, NULL, &served->run);
 }
@@ -119,6 +138,12 @@ static int on_loop(struct net *net)
 	return rc < 0 ? rc : weir_loop_free(loop);
 }
 
+static int on_loop_anew(struct net *net)
+{
+	net->anew = true;
+	return on_loop(net);
+}
+
 static int on_threads(struct net *net)
 {
 	const struct weir_threads_options options = {.workers = 1};
@@ -134,6 +159,12 @@ int w7_loop(const struct bench_cell *cell, uint64_t items,
 	    struct bench_result *result)
 {
 	return run(cell, items, on_loop, result);
+}
+
+int w8_anew(const struct bench_cell *cell, uint64_t items,
+	    struct bench_result *result)
+{
+	return run(cell, items, on_loop_anew, result);
 }
 
 int w7_threads(const struct bench_cell *cell, uint64_t items,

@@ -149,8 +149,10 @@ const struct bench_who bench_whos[] = {
 
 	{"W8", "lines", "bare", SMALL, w7_bare},
 	{"W8", "lines", "weir", SMALL, w7_loop},
+	{"W8", "lines", "weir.anew", SMALL, w8_anew},
 	{"W8", "lines", "weir.threads", SMALL, w7_threads},
 	{"W8", "lines", "libuv", UV_NET, uv_net, true},
+	{"W8", "lines", "libuv.each", UV_NET, uv_net_each, true},
 
 	{0},
 };

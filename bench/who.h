@@ -95,6 +95,7 @@ bench_run w5_parked;
 bench_run w7_bare;
 bench_run w7_loop;
 bench_run w7_threads;
+bench_run w8_anew;
 bench_run w7_actor;
 
 /* Peers */
@@ -108,5 +109,6 @@ bench_run erlang_lists;
 bench_run erlang_pool;
 bench_run uv_work;
 bench_run uv_net;
+bench_run uv_net_each;
 
 #endif

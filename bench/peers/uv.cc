@@ -119,7 +119,8 @@ static bool run_net(const request &r, answer &a)
 	n.n = n.lines ? NET_LINES_CLIENTS : r.window;
 	n.at_once = n.lines ? r.window : 1;
 	n.items = r.items;
-	if (net_run(&n, uv_net::serve) != 0)
+	if (net_run(&n,
+		    r.who == "libuv" ? uv_net::serve : uv_net::serve_each) != 0)
 		return false;
 	a = {n.elapsed_ns, n.count, n.sum, 0, 0, n.cpu_ns, n.n_calls};
 	return true;
@@ -131,7 +132,7 @@ static bool run(const request &r, answer &a)
 	pid_t child;
 	bool ok;
 
-	if (r.who == "libuv" && (r.scene == "echo" || r.scene == "lines"))
+	if ((r.who == "libuv" && r.scene == "echo") || r.scene == "lines")
 		return run_net(r, a);
 	if (r.who != "libuv" || r.scene != "jobs" || pipe(ends) != 0)
 		return false;

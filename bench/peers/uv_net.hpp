@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * W7 and W8: uv_tcp_t, uv_read_start() and uv_try_write(), which writes at once
- * what the socket takes; that is all, as much as clients send at once.
+ * what the socket takes; that is all, as much as clients send at once. By hand,
+ * all lines that a read has brought are answered by one call; who answers a line
+ * where it is taken makes a call for each (libuv.each).
  */
 #ifndef WEIR_BENCH_PEERS_UV_NET_HPP
 #define WEIR_BENCH_PEERS_UV_NET_HPP
 
 #include <cerrno>
+#include <cstring>
 #include <uv.h>
 
 #include <vector>
@@ -30,6 +33,38 @@ inline void allocate(uv_handle_t *handle, std::size_t, uv_buf_t *buffer)
 	*buffer = uv_buf_init(c->data + c->n, NET_BLOCK - c->n);
 }
 
+inline bool write_all(uv_stream_t *stream, uv_buf_t answer)
+{
+	return uv_try_write(stream, &answer, 1) == (int)answer.len;
+}
+
+inline bool answer_each(uv_stream_t *stream, connection *c)
+{
+	static char out[NET_BLOCK];
+	std::size_t at = 0, n;
+	const void *end;
+
+	while ((end = memchr(c->data + at, '\n', c->n - at))) {
+		n = static_cast<const char *>(end) - (c->data + at) + 1;
+		net_shout(out, c->data + at, n);
+		if (!write_all(stream, uv_buf_init(out, n)))
+			return false;
+		at += n;
+	}
+	c->n -= at;
+	memmove(c->data, c->data + at, c->n);
+	return true;
+}
+
+inline void came_each(uv_stream_t *stream, ssize_t n, const uv_buf_t *)
+{
+	auto *c = reinterpret_cast<connection *>(stream);
+
+	c->n += n > 0 ? n : 0;
+	if (n < 0 || !answer_each(stream, c))
+		uv_close(reinterpret_cast<uv_handle_t *>(stream), nullptr);
+}
+
 inline void came(uv_stream_t *stream, ssize_t n, const uv_buf_t *)
 {
 	static char out[NET_BLOCK];
@@ -40,13 +75,14 @@ inline void came(uv_stream_t *stream, ssize_t n, const uv_buf_t *)
 		return;
 	if (n > 0 && c->of->lines) {
 		c->n += n;
-		answer = uv_buf_init(out, net_answer_lines(c->data, &c->n, out));
+		answer =
+			uv_buf_init(out, net_answer_lines(c->data, &c->n, out));
 	}
-	if (n < 0 || uv_try_write(stream, &answer, 1) != (int)answer.len)
+	if (n < 0 || !write_all(stream, answer))
 		uv_close(reinterpret_cast<uv_handle_t *>(stream), nullptr);
 }
 
-inline int serve(net *net)
+inline int serve_by(net *net, uv_read_cb read)
 {
 	std::vector<connection> all(net->n);
 	uv_loop_t loop;
@@ -60,13 +96,23 @@ inline int serve(net *net)
 		if (rc == 0)
 			rc = uv_read_start(
 				reinterpret_cast<uv_stream_t *>(&all[i].tcp),
-				allocate, came);
+				allocate, read);
 	}
 	if (rc < 0)
 		return rc;
 	net_ready(net);
 	uv_run(&loop, UV_RUN_DEFAULT);
 	return uv_loop_close(&loop);
+}
+
+inline int serve(net *net)
+{
+	return serve_by(net, came);
+}
+
+inline int serve_each(net *net)
+{
+	return serve_by(net, came_each);
 }
 
 } // namespace uv_net

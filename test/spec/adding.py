@@ -174,7 +174,7 @@ BROKEN = {
                 ("include/weir/testkit.h", r"weir_test_env_loop"),
                 ("test/stream/verify.h", r"place_sim")],
     turns: [("lib/actor/firing.c", r"->turns\(")],
-    peers: [("bench/who.c", r".*uv_(work|net), true.*"), ("dev", r"cxx uv.*\n"),
+    peers: [("bench/who.c", r".*uv_(work|net|net_each), true.*"), ("dev", r"cxx uv.*\n"),
             ("test/meson.build", r"erlang.lists"),
             ("docs/performance.md", r"caf\.stream")],
 }
