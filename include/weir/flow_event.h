@@ -177,7 +177,8 @@ struct weir_flow_datagram {
 	size_t size; /* as it was sent: above `n` if the end was cut off */
 	/* That the kernel has dropped between the one before and this one,
 	 * because the socket's buffer was full (SO_RXQ_OVFL); of the first: since
-	 * the socket was made. Sockets of AF_UNIX drop none. */
+	 * the socket was made. Sockets of AF_UNIX drop none. 0 where the system
+	 * does not count them, as qemu's user mode. */
 	uint32_t lost;
 	/*
 	 * Who has sent it, or whom it is sent to: so many bytes of a struct

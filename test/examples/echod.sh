@@ -6,67 +6,21 @@
 # nobody else. Skipped where a machine has not even a loopback device.
 set -eu
 
-exec python3 - "$1" <<'EOF'
-import atexit
-import shutil
+PYTHONPATH=$(dirname "$0") exec python3 -B - "$1" <<'END'
 import socket
-import subprocess
 import sys
 
-server = subprocess.Popen([sys.argv[1], "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
-atexit.register(server.kill)
-line = server.stderr.readline().strip()
-port = int(line.rsplit(":", 1)[1])
+from served import connect, echoes_to_installed, fill, need_loopback, say, start, until_end
 
-
-def connect():
-    try:
-        return socket.create_connection(("127.0.0.1", port))
-    except OSError as error:
-        print("there is no loopback device:", error)
-        sys.exit(77)
-
-
-def say(client, text):
-    client.sendall(text)
-    answer = b""
-    while len(answer) < len(text):
-        answer += client.recv(4096)
-    assert answer == text
-
-
-first = connect()
+need_loopback()
+server, port = start(sys.argv[1], "127.0.0.1:0")
+first, mute = connect(port), connect(port)
 say(first, b"one")
-
-mute = connect()
-mute.setblocking(False)
-sent = stuck = 0
-while stuck < 10 and sent < 100_000_000:
-    try:
-        sent += mute.send(b"x" * 65536)
-        stuck = 0
-    except BlockingIOError:
-        stuck += 1
-        say(first, b"two")
-assert stuck == 10, "the server does not stop reading"
-mute.setblocking(True)
+sent = fill(mute, lambda _: b"x" * 65536, lambda: say(first, b"two"))
 mute.shutdown(socket.SHUT_WR)
-assert len(b"".join(iter(lambda: mute.recv(1 << 20), b""))) == sent
-
+assert len(until_end(mute)) == sent
 first.shutdown(socket.SHUT_WR)
 assert first.recv(1) == b""
-
-for client in (["nc", "127.0.0.1", str(port)],
-               ["socat", "-", f"TCP:127.0.0.1:{port}"],
-               ["curl", "-sN", f"telnet://127.0.0.1:{port}"]):
-    if not shutil.which(client[0]):
-        print(f"{client[0]} is not installed, and left out")
-        continue
-    with subprocess.Popen(client, stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE) as program:
-        program.stdin.write(b"hello\n")
-        program.stdin.flush()
-        assert program.stdout.readline() == b"hello\n", client[0]
-        program.kill()
+echoes_to_installed(port)
 assert server.poll() is None
-EOF
+END

@@ -6,38 +6,15 @@
 # installed, are served. Skipped where a machine has not even a loopback device.
 set -eu
 
-exec python3 - "$1" <<'END'
-import atexit
-import shutil
-import socket
+PYTHONPATH=$(dirname "$0") exec python3 -B - "$1" <<'END'
 import subprocess
 import sys
 
-PATIENCE = 60
-server = subprocess.Popen([sys.argv[1], "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
-atexit.register(server.kill)
-port = int(server.stderr.readline().rsplit(":", 1)[1])
+from served import PATIENCE, connect, fill, installed, need_loopback, start
+from served import say as ask
 
-
-def connect():
-    try:
-        return socket.create_connection(("127.0.0.1", port), PATIENCE)
-    except OSError as error:
-        print("there is no loopback device:", error)
-        sys.exit(77)
-
-
-def take(client, n):
-    got = b""
-    while len(got) < n and (some := client.recv(n - len(got))):
-        got += some
-    return got
-
-
-def ask(client, text, expected):
-    client.sendall(text)
-    got = take(client, len(expected))
-    assert got == expected, (text, got)
+need_loopback()
+server, port = start(sys.argv[1], "127.0.0.1:0")
 
 
 def resident():
@@ -49,7 +26,7 @@ def array(*words):
     return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(w), w) for w in words)
 
 
-first = connect()
+first = connect(port)
 ask(first, b"PING\r\n", b"+PONG\r\n")
 ask(first, b"get nothing\n\r\n  set  a  1 \n", b"$-1\r\n+OK\r\n")
 ask(first, array(b"GET", b"a"), b"$1\r\n1\r\n")
@@ -64,7 +41,7 @@ ask(first, b"GET b\n", b"$9\r\nin pieces\r\n")
 # One that breaks the rules is sent away, alone.
 for wrong in (b"*4\r\n", b"*x\r\n", b"*1\r\nPING\r\n", b"*1\r\n$3\r\nPING\r\n",
               b"*1\r\n$99999999\r\n"):
-    with connect() as client:
+    with connect(port) as client:
         client.sendall(wrong)
         try:
             assert client.recv(1) == b"", wrong
@@ -74,29 +51,18 @@ for wrong in (b"*4\r\n", b"*x\r\n", b"*1\r\nPING\r\n", b"*1\r\n$3\r\nPING\r\n",
 # One that takes no answers is not read from any more.
 ask(first, array(b"SET", b"big", b"x" * 100000), b"+OK\r\n")
 before = resident()
-mute = connect()
-mute.setblocking(False)
+mute = connect(port)
 question = 1000 * array(b"GET", b"big")
-sent = stuck = 0
-while stuck < 10 and sent < 100_000_000:
-    try:
-        sent += mute.send(question)
-        stuck = 0
-    except BlockingIOError:
-        stuck += 1
-        ask(first, b"PING\n", b"+PONG\r\n")
-assert stuck == 10, "the server does not stop reading"
+fill(mute, lambda _: question, lambda: ask(first, b"PING\n", b"+PONG\r\n"))
 assert resident() - before < 100_000_000
 
-for command in (["nc", "-N", "127.0.0.1", str(port)],):
-    if not shutil.which(command[0]):
-        print(f"{command[0]} is not installed, and left out")
-        continue
-    done = subprocess.run(command, input=b"SET c 3\nGET c\n", capture_output=True,
+nc = ["nc", "-N", "127.0.0.1", str(port)]
+if installed(*nc):
+    done = subprocess.run(nc, input=b"SET c 3\nGET c\n", capture_output=True,
                           timeout=PATIENCE)
     assert done.stdout == b"+OK\r\n$1\r\n3\r\n", done
 
-if shutil.which("redis-benchmark"):
+if installed("redis-benchmark"):
     for more in ([], ["-P", "16", "-r", "1000"]):
         done = subprocess.run(["redis-benchmark", "-p", str(port), "-t", "ping,set",
                                "-n", "5000", "-c", "20", "-q", *more],
@@ -105,8 +71,6 @@ if shutil.which("redis-benchmark"):
         assert done.returncode == 0, said
         for name in ("PING_INLINE", "PING_MBULK", "SET"):
             assert f"{name}: " in done.stdout, said
-else:
-    print("redis-benchmark is not installed, and left out")
 ask(first, b"PING\n", b"+PONG\r\n")
 assert server.poll() is None
 END

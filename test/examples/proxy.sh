@@ -6,18 +6,16 @@
 # nothing holds up nobody else. Skipped where a machine has not even a loopback device.
 set -eu
 
-exec python3 - "$1" <<'END'
-import atexit
+PYTHONPATH=$(dirname "$0") exec python3 -B - "$1" <<'END'
 import hashlib
 import random
-import shutil
 import socket
 import struct
-import subprocess
 import sys
 import threading
 
-PATIENCE = 60
+from served import connect, echoes_to_installed, fill, need_loopback, say, start
+
 HARD = struct.pack("ii", 1, 0)  # SO_LINGER: close() resets
 
 
@@ -36,41 +34,18 @@ def serve(server):
         threading.Thread(target=echo, args=(client,), daemon=True).start()
 
 
-try:
-    behind = socket.create_server(("127.0.0.1", 0))
-except OSError as error:
-    print("there is no loopback device:", error)
-    sys.exit(77)
+def proxy_to(server):
+    return start(sys.argv[1], "127.0.0.1:0", f"127.0.0.1:{server}")
+
+
+need_loopback()
+behind = socket.create_server(("127.0.0.1", 0))
 threading.Thread(target=serve, args=(behind,), daemon=True).start()
 gone = socket.create_server(("127.0.0.1", 0))
 nobody = gone.getsockname()[1]
 gone.close()
 
-
-def start(server):
-    proxy = subprocess.Popen([sys.argv[1], "127.0.0.1:0", f"127.0.0.1:{server}"],
-                             stderr=subprocess.PIPE, text=True)
-    atexit.register(proxy.kill)
-    return proxy, int(proxy.stderr.readline().rsplit(":", 1)[1])
-
-
-def connect(port):
-    return socket.create_connection(("127.0.0.1", port), PATIENCE)
-
-
-def take(client, n):
-    got = b""
-    while len(got) < n:
-        got += client.recv(n - len(got))
-    return got
-
-
-def say(client, text):
-    client.sendall(text)
-    assert take(client, len(text)) == text
-
-
-proxy, port = start(behind.getsockname()[1])
+proxy, port = proxy_to(behind.getsockname()[1])
 first = connect(port)
 say(first, b"one")
 
@@ -87,38 +62,17 @@ client.close()
 
 # One that takes nothing.
 mute = connect(port)
-mute.setblocking(False)
-sent = stuck = 0
-while stuck < 10 and sent < 100_000_000:
-    try:
-        sent += mute.send(much[:65536])
-        stuck = 0
-    except BlockingIOError:
-        stuck += 1
-        say(first, b"two")
-assert stuck == 10, "the proxy does not stop reading"
+fill(mute, lambda _: much[:65536], lambda: say(first, b"two"))
 mute.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, HARD)
 mute.close()
 
-for program in (["nc", "127.0.0.1", str(port)],
-                ["socat", "-", f"TCP:127.0.0.1:{port}"],
-                ["curl", "-sN", f"telnet://127.0.0.1:{port}"]):
-    if not shutil.which(program[0]):
-        print(f"{program[0]} is not installed, and left out")
-        continue
-    with subprocess.Popen(program, stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE) as client:
-        client.stdin.write(b"hello\n")
-        client.stdin.flush()
-        assert client.stdout.readline() == b"hello\n", program[0]
-        client.kill()
-
+echoes_to_installed(port)
 say(first, b"three")
 first.shutdown(socket.SHUT_WR)
 assert first.recv(1) == b""
 
 # Where the server cannot be had, the client is sent away, and the next one comes.
-other, port = start(nobody)
+other, port = proxy_to(nobody)
 for _ in range(3):
     client = connect(port)
     try:

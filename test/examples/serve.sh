@@ -7,62 +7,30 @@
 # even a loopback device.
 set -eu
 
-exec python3 - "$1" <<'EOF'
-import atexit
-import errno
+PYTHONPATH=$(dirname "$0") exec python3 -B - "$1" <<'END'
 import signal
 import socket
 import subprocess
 import sys
 
-server = subprocess.Popen([sys.argv[1]], stdout=subprocess.PIPE, text=True)
-atexit.register(server.kill)
-port = int(server.stdout.readline().split()[1])
+from served import connect, fill, need_loopback, say, start, until_end
 
-
-def connect():
-    try:
-        return socket.create_connection(("127.0.0.1", port))
-    except OSError as error:
-        if error.errno != errno.ENETUNREACH:
-            raise
-        print("there is no loopback device")
-        sys.exit(77)
-
-
-def say(client, line):
-    client.sendall(line)
-    answer = b""
-    while not answer.endswith(b"\n"):
-        answer += client.recv(4096)
-    return answer
-
-
-idle = connect()
-assert say(idle, b"one\n") == b"ONE\n"
+need_loopback()
+server, port = start(sys.argv[1], stdout=subprocess.PIPE)
+idle = connect(port)
+say(idle, b"one\n", b"ONE\n")
 
 line = b"a line of the mute\n"
-mute = connect()
-mute.setblocking(False)
-sent = stuck = 0
-while stuck < 10 and sent < 100_000_000:
-    try:
-        text = (line * 1001)[sent % len(line) :]
-        sent += mute.send(text)
-        stuck = 0
-    except BlockingIOError:
-        stuck += 1
-        assert say(idle, b"two\n") == b"TWO\n"
-assert stuck == 10, "the server does not stop reading"
-assert say(connect(), b"three\n") == b"THREE\n"
+mute = connect(port)
+sent = fill(mute, lambda sent: (line * 1001)[sent % len(line):],
+            lambda: say(idle, b"two\n", b"TWO\n"))
+say(connect(port), b"three\n", b"THREE\n")
 
-mute.setblocking(True)
 mute.shutdown(socket.SHUT_WR)
-answer = b"".join(iter(lambda: mute.recv(1 << 20), b""))
 wanted = (line * (sent // len(line) + 1))[:sent].upper()
-assert answer == wanted.removesuffix(b"\n") + b"\n"
+assert until_end(mute) == wanted.removesuffix(b"\n") + b"\n"
 
 server.send_signal(signal.SIGTERM)
 assert idle.recv(1) == b""
 assert server.wait() == 0
-EOF
+END

@@ -25,13 +25,20 @@
 static struct {
 	bool on;
 	uint32_t n, fail_at;
+	int code;
 } calls;
 
 void calls_begin(uint32_t fail_at)
 {
 	calls.n = 0;
 	calls.fail_at = fail_at;
+	calls.code = EIO;
 	calls.on = true;
+}
+
+void calls_fail_with(int code)
+{
+	calls.code = code;
 }
 
 uint32_t calls_end(void)
@@ -49,7 +56,7 @@ static bool call_fails(void)
 {
 	if (!calls.on || ++calls.n != calls.fail_at)
 		return false;
-	errno = EIO;
+	errno = calls.code;
 	return true;
 }
 

@@ -13,6 +13,8 @@
 
 /* The `fail_at`-th from now on fails with EIO; 0: none. */
 void calls_begin(uint32_t fail_at);
+/* With that error, in place of EIO. */
+void calls_fail_with(int code);
 /* How many there were; calls of the test's own are not counted, nor do they fail,
  * from here to calls_go_on(). */
 uint32_t calls_end(void);

@@ -6,6 +6,7 @@
 #include "net/address.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -203,6 +204,60 @@ static void one_is_accepted_for_each_demand(void **state)
 		for (i = 3; i < 8; i++)
 			expect_reset(&net, fds[i]);
 		for (i = 0; i < 8; i++)
+			close(fds[i]);
+		net_end(&net);
+	}
+}
+
+/* 0, or what connect(2) says to somebody who does not wait. */
+static int try_to_connect(const char *address, int *fd)
+{
+	struct weir__address at;
+
+	assert_int_equal(weir__address_parse(&at, address), 0);
+	*fd = socket(at.at.any.sa_family,
+		     SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	assert_true(*fd >= 0);
+	return connect(*fd, &at.at.any, at.length) < 0 ? errno : 0;
+}
+
+static bool is_connected(int fd)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+
+	return poll(&poll_fd, 1, 0) == 1;
+}
+
+/* The kernel takes one more than it is told, as long as nobody is asked for. */
+static void when_the_backlog_is_full_nobody_comes_in(void **state)
+{
+	struct weir_listen_options options = listen_here(&net);
+	static struct flow_world world; /* its gate is closed */
+	struct flow_world *args = &world;
+	struct weir_flow *flow;
+	char name[64];
+	int fds[3], unix_domain, i;
+
+	(void)snprintf(name, sizeof(name), "unix:@weir-%d", (int)getpid());
+	options.backlog = 1;
+	for (unix_domain = 0; unix_domain < 2; unix_domain++) {
+		net_begin(&net, &loop);
+		flow = weir_flow_listen(unix_domain ? name : "127.0.0.1:0",
+					&options);
+		flow = weir__flow_upon(&gate_kind, flow, &args, sizeof(args),
+				       true);
+		net_start(&net, weir_flow_count(flow));
+		for (i = 0; i < 2; i++) {
+			(void)try_to_connect(net.address, &fds[i]);
+			while (!is_connected(fds[i]))
+				net_drive(&net);
+		}
+		assert_int_equal(try_to_connect(net.address, &fds[2]),
+				 unix_domain ? EAGAIN : EINPROGRESS);
+		assert_true(unix_domain || !is_connected(fds[2]));
+		weir_flow_run_end(net.run);
+		net_over(&net, 0, 0);
+		for (i = 0; i < 3; i++)
 			close(fds[i]);
 		net_end(&net);
 	}
@@ -431,6 +486,7 @@ int main(void)
 		cmocka_unit_test(several_may_share_a_port),
 		cmocka_unit_test(a_socket_that_was_given_stays_open),
 		cmocka_unit_test(one_is_accepted_for_each_demand),
+		cmocka_unit_test(when_the_backlog_is_full_nobody_comes_in),
 		cmocka_unit_test(connections_that_are_not_taken_are_closed),
 		cmocka_unit_test(options_are_those_of_each_connection),
 		cmocka_unit_test(at_the_limit_of_descriptors_none_is_lost),

@@ -166,8 +166,11 @@ static int receiving_open(struct weir__op *op)
 
 	self->likely = 1;
 	self->code = check_socket(args->fd);
+	/* not each system counts (ENOPROTOOPT) */
 	if (self->code == 0 &&
-	    setsockopt(args->fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof(on)) < 0)
+	    setsockopt(args->fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof(on)) <
+		    0 &&
+	    errno != ENOPROTOOPT)
 		self->code = -errno;
 	return 0;
 }
