@@ -14,9 +14,9 @@
  *    the one before, and has an acquire behind it.
  * 4. A thread that has no reference may try to get one, as long as something
  *    else keeps the count's memory there. A count that is 0 stays 0.
- * 5. Where nobody tries that, who has a reference and reads 1 has the only one,
- *    and nobody else can add to it. So it is dropped without a swap: the read
- *    of the 1 is the last drop's.
+ * 5. Where nobody tries that, who has `n` references and reads `n` has all of
+ *    them, and nobody else can add to them. So they are dropped without a swap:
+ *    the read of `n` is the last drop's.
  */
 #ifndef WEIR_BASE_REFCOUNT_H
 #define WEIR_BASE_REFCOUNT_H
@@ -62,13 +62,17 @@ static inline bool weir__unref(uint32_t *refs)
 	return true;
 }
 
-/* The same where weir__tryref() is not used: claim 5. */
-static inline bool weir__unref_strong(uint32_t *refs)
+/* Drops `n` references where weir__tryref() is not used: claim 5. */
+static inline bool weir__unref_strong(uint32_t *refs, uint32_t n)
 {
-	if (ck_pr_load_32(refs) != 1)
-		return weir__unref(refs);
-	/* acquire: the last touch of all others; pairs with the release in
-	 * weir__unref() */
+	if (ck_pr_load_32(refs) != n) {
+		/* release: the caller's last touch; pairs with the acquire
+		 * below */
+		ck_pr_fence_release();
+		if (ck_pr_faa_32(refs, (uint32_t)-n) != n)
+			return false;
+	}
+	/* acquire: the last touch of all others; pairs with the release above */
 	ck_pr_fence_acquire();
 	return true;
 }

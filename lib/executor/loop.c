@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The loop. Its descriptor is the poller's epoll set, which holds the watched
+ * The loop. Its descriptor is the poller's set, which holds the watched
  * descriptors, the timerfd and an eventfd that stands for tasks.
  *
  * A submission inside a run of the loop, on its thread, appends to `local`, a
@@ -263,7 +263,7 @@ static int make(struct weir_loop **loop, const struct weir_executor *executor)
 	made->owned = (struct weir__owned){
 		.executor = &made->executor,
 		.poll = poll_op,
-		.fd = made->poller.epoll_fd,
+		.fd = made->poller.set.fd,
 	};
 	weir__own(&made->owned);
 	*loop = made;
@@ -295,7 +295,7 @@ struct weir_executor *weir_loop_executor(struct weir_loop *loop)
 
 int weir_loop_fd(const struct weir_loop *loop)
 {
-	return loop->poller.epoll_fd;
+	return loop->poller.set.fd;
 }
 
 /*

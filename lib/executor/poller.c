@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -19,44 +18,41 @@
 #include "base/own_thread.h"
 #include "executor/thread.h"
 
-/* epoll's data for our own two descriptors; below WEIR__WATCHES_DATA_MIN. */
+/* The set's data for our own two descriptors; below WEIR__WATCHES_DATA_MIN. */
 enum { DATA_EVENT, DATA_TIMER };
 
-static int add_own(int epoll_fd, int fd, uint64_t data)
+static int add_own(struct weir__poller *poller, int fd, uint64_t data)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data = {.u64 = data}};
+	const struct epoll_event event = {.events = EPOLLIN,
+					  .data = {.u64 = data}};
 
-	if (fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
-		return -errno;
-	return 0;
+	return fd < 0 ? -errno
+		      : poller->set.ops->set(&poller->set, fd, &event, false);
 }
 
 static void close_all(struct weir__poller *poller)
 {
-	const int fds[] = {poller->epoll_fd, poller->timer_fd,
-			   poller->event_fd};
-	size_t i;
-
-	for (i = 0; i < sizeof(fds) / sizeof(*fds); i++) {
-		if (fds[i] >= 0)
-			(void)close(fds[i]);
-	}
+	if (poller->set.fd >= 0)
+		poller->set.ops->close(&poller->set);
+	if (poller->timer_fd >= 0)
+		(void)close(poller->timer_fd);
+	if (poller->event_fd >= 0)
+		(void)close(poller->event_fd);
 }
 
 static int open_all(struct weir__poller *poller)
 {
-	int rc;
+	int rc = poller->set.ops->open(&poller->set);
 
-	poller->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (poller->epoll_fd < 0)
-		return -errno;
+	if (rc < 0)
+		return rc;
 	poller->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	rc = add_own(poller->epoll_fd, poller->event_fd, DATA_EVENT);
+	rc = add_own(poller, poller->event_fd, DATA_EVENT);
 	if (rc < 0)
 		return rc;
 	poller->timer_fd =
 		timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	return add_own(poller->epoll_fd, poller->timer_fd, DATA_TIMER);
+	return add_own(poller, poller->timer_fd, DATA_TIMER);
 }
 
 int weir__poller_init(struct weir__poller *poller,
@@ -65,7 +61,8 @@ int weir__poller_init(struct weir__poller *poller,
 	int rc;
 
 	poller->lock = (struct weir__lock){0};
-	poller->epoll_fd = poller->timer_fd = poller->event_fd = -1;
+	poller->set = (struct weir__pollset){&weir__epoll, -1};
+	poller->timer_fd = poller->event_fd = -1;
 	poller->timer_ns = WEIR_FOREVER;
 	poller->running = false;
 	rc = open_all(poller);
@@ -74,7 +71,7 @@ int weir__poller_init(struct weir__poller *poller,
 		return rc;
 	}
 	weir__wheel_init(&poller->wheel, weir__clock_ns());
-	weir__watches_init(&poller->watches, allocator, poller->epoll_fd);
+	weir__watches_init(&poller->watches, allocator, &poller->set);
 	return 0;
 }
 
@@ -168,34 +165,11 @@ void weir__poller_unwake(struct weir__poller *poller)
 	(void)n; /* fails only when it is not readable */
 }
 
-/*
- * Until the epoll set is readable, at most for a time that is not WEIR_FOREVER.
- * False: a signal came, or the time is up.
- */
-static bool wait_readable(struct weir__poller *poller, uint64_t timeout_ns)
-{
-	struct timespec timeout = weir__clock_timespec(timeout_ns);
-	struct pollfd ready = {.fd = poller->epoll_fd, .events = POLLIN};
-
-	weir__costs_kernel_call();
-	return ppoll(&ready, 1, &timeout, NULL) > 0;
-}
-
 void weir__poller_harvest(struct weir__poller *poller,
 			  struct weir__harvest *harvest, uint64_t timeout_ns)
 {
-	int n;
-
-	harvest->n = 0;
-	/* epoll_wait itself has milliseconds only. */
-	if (timeout_ns && timeout_ns != WEIR_FOREVER &&
-	    !wait_readable(poller, timeout_ns))
-		return;
-	weir__costs_kernel_call();
-	n = epoll_wait(poller->epoll_fd, harvest->events, WEIR__HARVEST_EVENTS,
-		       timeout_ns == WEIR_FOREVER ? -1 : 0);
-	if (n > 0)
-		harvest->n = (uint32_t)n;
+	harvest->n = poller->set.ops->wait(&poller->set, harvest->events,
+					   WEIR__HARVEST_EVENTS, timeout_ns);
 }
 
 static struct weir_watch *take_watch(struct weir__poller *poller,

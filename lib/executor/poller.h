@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Timers and watched descriptors in real time: a wheel, an epoll set, a timerfd
+ * Timers and watched descriptors in real time: a wheel, a pollset, a timerfd
  * for the wheel's next time and an eventfd to be woken by, under one lock. A
  * loop runs a poller on its owner's thread (weir__poller), and the workers of a
  * pool run one in turn, for descriptors alone. For the timers of a pool, and all
@@ -17,18 +17,19 @@
 #define WEIR_EXECUTOR_POLLER_H
 
 #include <pthread.h>
-#include <sys/epoll.h>
 
 #include <weir/executor.h>
 
 #include "base/costs.h"
 #include "base/lock.h"
+#include "executor/pollset.h"
 #include "executor/watches.h"
 #include "executor/wheel.h"
 
 struct weir__poller {
 	struct weir__lock lock; /* over all but the descriptors */
-	int epoll_fd, timer_fd, event_fd;
+	struct weir__pollset set;
+	int timer_fd, event_fd;
 	/*
 	 * timer_fd is set to that time, WEIR_FOREVER: not set. Not later than
 	 * the wheel's next time unless `running`.
@@ -39,7 +40,7 @@ struct weir__poller {
 	struct weir__watches watches;
 };
 
-/* 0, or what epoll_create1, timerfd_create or eventfd reports. */
+/* 0, or what the pollset, timerfd_create or eventfd reports. */
 int weir__poller_init(struct weir__poller *poller,
 		      const struct weir_allocator *allocator);
 
@@ -60,7 +61,7 @@ int weir__poller_watch_arm(struct weir__poller *poller,
 bool weir__poller_watch_cancel(struct weir__poller *poller,
 			       struct weir_watch *watch);
 
-/* Makes event_fd readable, and with it the epoll set; ends a wait. */
+/* Makes event_fd readable, and with it the set's descriptor; ends a wait. */
 void weir__poller_wake(struct weir__poller *poller);
 
 /* event_fd is not readable any more. */
@@ -93,7 +94,7 @@ uint32_t weir__poller_fire(struct weir__poller *poller,
 uint32_t weir__poller_run(struct weir__poller *poller, uint64_t timeout_ns,
 			  bool *woken);
 
-/* Ends a run: the epoll set becomes readable when a timer is due. */
+/* Ends a run: the set's descriptor becomes readable when a timer is due. */
 void weir__poller_settle(struct weir__poller *poller);
 
 /*

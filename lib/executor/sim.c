@@ -18,7 +18,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -49,7 +48,7 @@ struct weir_sim {
 	uint64_t ready; /* bit i: lists[i] is not empty */
 	struct weir__fifo lists[LISTS];
 	struct weir__wheel wheel;
-	int epoll_fd; /* -1 until something is watched */
+	struct weir__pollset set; /* open when something is watched */
 	struct weir__watches watches;
 };
 
@@ -151,13 +150,14 @@ static bool timer_cancel(struct weir_executor *executor,
 static int watch_arm(struct weir_executor *executor, struct weir_watch *watch)
 {
 	struct weir_sim *sim = of(executor);
+	int rc;
 
 	assert(sim->thread == &weir__thread);
-	if (sim->epoll_fd < 0) {
-		sim->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-		if (sim->epoll_fd < 0)
-			return -errno;
-		sim->watches.epoll_fd = sim->owned.fd = sim->epoll_fd;
+	if (sim->set.fd < 0) {
+		rc = sim->set.ops->open(&sim->set);
+		if (rc < 0)
+			return rc;
+		sim->owned.fd = sim->set.fd;
 	}
 	return weir__watches_arm(&sim->watches, watch);
 }
@@ -201,19 +201,19 @@ static struct weir_timer *take_due(struct weir_sim *sim)
 
 /*
  * Fires watches whose descriptors are ready; waits for one for at most
- * `timeout_ms`.
+ * `timeout_ns`.
  */
-static enum progress poll_watches(struct weir_sim *sim, int timeout_ms)
+static enum progress poll_watches(struct weir_sim *sim, uint64_t timeout_ns)
 {
 	struct epoll_event events[EVENTS];
 	enum progress progress = NOTHING;
 	struct weir_watch *watch;
 	short revents;
-	int i, n;
+	uint32_t i, n;
 
 	if (!sim->watches.armed)
 		return NOTHING;
-	n = epoll_wait(sim->epoll_fd, events, EVENTS, timeout_ms);
+	n = sim->set.ops->wait(&sim->set, events, EVENTS, timeout_ns);
 	for (i = 0; i < n; i++) {
 		while ((watch = weir__watches_take(
 				&sim->watches, events[i].data.u64,
@@ -298,7 +298,7 @@ static int step_outside(struct weir_sim *sim, uint64_t timeout_ns)
 	if (!sim->watches.armed)
 		return -EDEADLK;
 	sim->owned.running = true;
-	progress = poll_watches(sim, -1);
+	progress = poll_watches(sim, WEIR_FOREVER);
 	sim->owned.running = false;
 	return progress == NOTHING ? -ETIMEDOUT : 0;
 }
@@ -362,9 +362,10 @@ int weir_sim_new(struct weir_sim **sim, uint64_t seed,
 	made->executor.registry->key = weir__hash_key_of(seed);
 	made->budget_max = executor.options.budget_turns;
 	made->thread = &weir__thread;
-	made->epoll_fd = -1;
+	made->set = (struct weir__pollset){&weir__epoll, -1};
 	weir__wheel_init(&made->wheel, 0);
-	weir__watches_init(&made->watches, executor.options.allocator, -1);
+	weir__watches_init(&made->watches, executor.options.allocator,
+			   &made->set);
 	made->made_by = getpid();
 	made->owned = (struct weir__owned){
 		.executor = &made->executor,
@@ -453,8 +454,8 @@ static void release(struct weir_sim *sim)
 {
 	if (!is_foreign(sim))
 		weir__watches_fini(&sim->watches);
-	if (sim->epoll_fd >= 0)
-		(void)close(sim->epoll_fd);
+	if (sim->set.fd >= 0)
+		sim->set.ops->close(&sim->set);
 	weir__disown(&sim->owned);
 	weir__free_lines(sim->executor.options.allocator, sim, sizeof(*sim));
 }

@@ -6,9 +6,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/epoll.h>
 
-#include "base/costs.h"
 #include "base/memory.h"
 
 #define FIRST 16u /* length of an array that was empty */
@@ -81,14 +79,6 @@ static int reserve(struct weir__watches *watches, uint32_t fd)
 	return rc;
 }
 
-static int control(struct weir__watches *watches, int op, uint32_t fd,
-		   struct epoll_event *event)
-{
-	weir__costs_kernel_call();
-	return epoll_ctl(watches->epoll_fd, op, (int)fd, event) < 0 ? -errno
-								    : 0;
-}
-
 /* The events that concern a watch. */
 static uint32_t wanted(const struct weir_watch *watch)
 {
@@ -125,11 +115,8 @@ static int enroll(struct weir__watches *watches, uint32_t fd)
 	for (slot = known->first; slot; slot = watches->slots[slot].next)
 		event.events |= wanted(watches->slots[slot].watch);
 	event.data.u64 = (uint64_t)generation << 32 | fd;
-	rc = control(watches, known->generation ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
-		     fd, &event);
-	/* Closed since, and perhaps opened again: the kernel has forgotten. */
-	if (rc == -ENOENT)
-		rc = control(watches, EPOLL_CTL_ADD, fd, &event);
+	rc = watches->set->ops->set(watches->set, (int)fd, &event,
+				    known->generation != 0);
 	if (rc == 0)
 		known->generation = generation;
 	return rc;
@@ -159,11 +146,12 @@ static struct weir_watch *unchain(struct weir__watches *watches, uint32_t *link)
 }
 
 void weir__watches_init(struct weir__watches *watches,
-			const struct weir_allocator *allocator, int epoll_fd)
+			const struct weir_allocator *allocator,
+			struct weir__pollset *set)
 {
 	*watches = (struct weir__watches){
 		.allocator = allocator,
-		.epoll_fd = epoll_fd,
+		.set = set,
 	};
 }
 
@@ -226,7 +214,7 @@ bool weir__watches_cancel(struct weir__watches *watches,
 	if (watches->fds[fd].first)
 		(void)enroll(watches, fd);
 	else
-		(void)control(watches, EPOLL_CTL_DEL, fd, NULL);
+		(void)watches->set->ops->remove(watches->set, (int)fd);
 	return !fires;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Descriptors that are watched with epoll: by watches that fire once per
+ * Descriptors that are watched with a pollset: by watches that fire once per
  * arming, and by watches with `edges`, which stay. Any number of watches may be
- * on the same descriptor (a reader and a writer): epoll takes a descriptor
+ * on the same descriptor (a reader and a writer): the set takes a descriptor
  * once, so it is registered for the union of what they want. (Giving each its
  * own dup() would keep a socket open after its user's close.) No lock: the
  * poller and the simulator bring their own.
@@ -14,7 +14,7 @@
  *
  * Each registration of a descriptor has a generation, which its events carry:
  * an event harvested before a watch was armed or cancelled has an old one and
- * says nothing. Nothing is lost by that: to register anew makes epoll report
+ * says nothing. Nothing is lost by that: to register anew makes the set report
  * what is there, level and edge triggered alike.
  *
  * A watch that stays may be cancelled while it fires. Then it leaves the chain
@@ -26,6 +26,8 @@
 #define WEIR_EXECUTOR_WATCHES_H
 
 #include <weir/executor.h>
+
+#include "executor/pollset.h"
 
 /*
  * A watch is armed iff its `slot` is not 0; then slots[slot] points to it.
@@ -50,21 +52,22 @@ struct weir__watches {
 	struct weir__watch_fd *fds;
 	uint32_t n_slots, n_fds; /* lengths of the arrays */
 	uint32_t free;
-	uint32_t armed;	 /* how many watches are */
-	uint32_t firing; /* slot of a watch that stays, 0: none */
-	int epoll_fd;	 /* borrowed */
+	uint32_t armed;		   /* how many watches are */
+	uint32_t firing;	   /* slot of a watch that stays, 0: none */
+	struct weir__pollset *set; /* borrowed, open when the first is armed */
 };
 
-/* `allocator` and `epoll_fd` are borrowed until fini. Allocates nothing. */
+/* `allocator` and `set` are borrowed until fini. Allocates nothing. */
 void weir__watches_init(struct weir__watches *watches,
-			const struct weir_allocator *allocator, int epoll_fd);
+			const struct weir_allocator *allocator,
+			struct weir__pollset *set);
 
 /* Forgets watches that are still armed. */
 void weir__watches_fini(struct weir__watches *watches);
 
 /*
  * 0; -EALREADY: it is armed; -EBADF: no such descriptor; -EPERM: one that
- * cannot be watched, a regular file; -ENOMEM; or what else epoll_ctl says.
+ * cannot be watched, a regular file; -ENOMEM; or what else the pollset says.
  */
 int weir__watches_arm(struct weir__watches *watches, struct weir_watch *watch);
 
@@ -75,7 +78,7 @@ bool weir__watches_cancel(struct weir__watches *watches,
 /*
  * The next watch that the event concerns; *events says how. One that does not
  * stay is taken out. To be called again after firing it, until NULL. `data` and
- * `revents` are what epoll has reported.
+ * `revents` are what the set has reported.
  */
 struct weir_watch *weir__watches_take(struct weir__watches *watches,
 				      uint64_t data, uint32_t revents,

@@ -132,11 +132,11 @@ static void wrote(struct weir__op *op, size_t n)
 
 static ssize_t send_parts(const struct writer *self)
 {
-	struct iovec parts[WEIR__GATHERED];
-	struct msghdr message = {.msg_iov = parts};
+	struct weir__gathered gathered;
+	struct msghdr message = {.msg_iov = gathered.parts};
 
-	message.msg_iovlen = (size_t)weir__writes_gather(&self->writes, parts,
-							 SIZE_MAX, false);
+	message.msg_iovlen = (size_t)weir__writes_gather(
+		&self->writes, &gathered, SIZE_MAX, false);
 	return sendmsg(self->half.connection->fd, &message,
 		       MSG_NOSIGNAL | MSG_DONTWAIT);
 }

@@ -21,13 +21,15 @@ static void only_the_last_drop_is_told(void **state)
 	assert_true(weir__unref(&refs));
 }
 
-static void the_only_reference_is_the_last(void **state)
+static void several_are_dropped_at_once(void **state)
 {
 	uint32_t refs = 1;
 
-	weir__ref(&refs);
-	assert_false(weir__unref_strong(&refs));
-	assert_true(weir__unref_strong(&refs));
+	for (int i = 0; i < 5; i++)
+		weir__ref(&refs);
+	assert_false(weir__unref_strong(&refs, 1));
+	assert_false(weir__unref_strong(&refs, 2));
+	assert_true(weir__unref_strong(&refs, 3));
 }
 
 static void a_count_begins_anew_at_zero(void **state)
@@ -107,17 +109,22 @@ static void one_is_last(bool (*unref)(uint32_t *refs))
 	assert_int_equal(last, n_runs);
 }
 
+static bool unref_strong(uint32_t *refs)
+{
+	return weir__unref_strong(refs, 1);
+}
+
 static void one_of_several_threads_is_last(void **state)
 {
 	one_is_last(weir__unref);
-	one_is_last(weir__unref_strong);
+	one_is_last(unref_strong);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_the_last_drop_is_told),
-		cmocka_unit_test(the_only_reference_is_the_last),
+		cmocka_unit_test(several_are_dropped_at_once),
 		cmocka_unit_test(a_count_begins_anew_at_zero),
 		cmocka_unit_test(none_is_given_behind_the_last_drop),
 		cmocka_unit_test(one_of_several_threads_is_last),

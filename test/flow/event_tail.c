@@ -51,14 +51,15 @@ static void remove_files(void)
 
 /* --- What comes ----------------------------------------------------------- */
 
-/* True: exactly that has come, in whatever pieces; so far, a part of it. */
-static bool have(const char *text)
+/* True: the first `n` items are exactly that, in whatever pieces; or a part of
+ * it. */
+static bool have_of(const char *text, uint32_t n)
 {
 	const struct weir_flow_bytes *bytes;
 	size_t left = strlen(text);
 	uint32_t i;
 
-	for (i = 0; i < told.n; i++) {
+	for (i = 0; i < n; i++) {
 		bytes = told.items[i];
 		assert_true(bytes->n > 0 && bytes->n <= left);
 		assert_memory_equal(bytes->data, text, bytes->n);
@@ -68,10 +69,18 @@ static bool have(const char *text)
 	return left == 0;
 }
 
+static bool have(const char *text)
+{
+	return have_of(text, told.n);
+}
+
+/* None is to come behind the last one: it is not waited for. */
 static void await_text(const char *text)
 {
-	while (!have(text))
-		await_told(&net, &told, told.n + 1);
+	uint32_t n;
+
+	for (n = 0; !have_of(text, n); n++)
+		await_told(&net, &told, n + 1);
 }
 
 static void start(const struct kind *kind,

@@ -2,6 +2,7 @@
 /* Frames that are views of their block: what they cost, what they hold, and when
  * it is freed. */
 #include "base/random.h"
+#include "flow/shared/bytes.h"
 #include "flow/world.h"
 
 #include <pthread.h>
@@ -175,6 +176,44 @@ static void a_frame_of_a_frame_holds_the_block_alone(void **state)
 	assert_int_equal(block.heap.live, 0);
 }
 
+/* Some are shared, and others have memory of their own; none goes before its
+ * last reference. */
+static void frames_are_dropped_together(void **state)
+{
+	struct weir_flow_bytes *shared[N];
+	size_t n_shared, n, at;
+
+	for_each_seed(seed, 500) {
+		begin(seed);
+		for (n = 1 + draw(100); n > 0; n--)
+			line(draw(20));
+		keep_lines(seed);
+		n_shared = 0;
+		for (size_t i = 0; i < block.n; i++) {
+			if (draw(20) == 0)
+				shared[n_shared++] =
+					weir_flow_bytes_ref(block.frames[i]);
+			if (draw(20) == 0) {
+				weir_flow_bytes_unref(block.frames[i]);
+				assert_int_equal(weir_flow_bytes_new(
+							 &block.frames[i], 3,
+							 &block.heap.allocator),
+						 0);
+			}
+		}
+		for (at = 0; at < block.n; at += n) {
+			n = 1 + draw(block.n - at);
+			weir__bytes_drop(block.frames + at, n);
+		}
+		for (size_t i = 0; i < n_shared; i++) {
+			assert_int_equal(shared[i]->data[shared[i]->n], '\n');
+			weir_flow_bytes_unref(shared[i]);
+		}
+		assert_int_equal(block.heap.live, 0);
+	}
+	weir__bytes_drop(NULL, 0);
+}
+
 /* --- What stands behind a frame ------------------------------------------- */
 
 /* Bytes of the text, in pieces. */
@@ -310,6 +349,7 @@ int main(void)
 			the_block_goes_with_the_last_line_whatever_their_lengths_are),
 		cmocka_unit_test(a_line_that_is_shared_stays),
 		cmocka_unit_test(a_frame_of_a_frame_holds_the_block_alone),
+		cmocka_unit_test(frames_are_dropped_together),
 		cmocka_unit_test(the_delimiter_stands_behind_each_frame),
 		cmocka_unit_test(several_threads_drop_the_lines_of_a_block),
 	};

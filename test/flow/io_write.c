@@ -437,6 +437,31 @@ static void items_that_are_neighbours_are_one_part(void **state)
 	assert_int_equal(parts_for("a\nbc\nd\n", false), 3);
 }
 
+/* Returns how many parts the first call had that has written these items. */
+static size_t parts_of(size_t n, size_t size)
+{
+	struct numbered numbered = {n, size};
+	int out[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, out), 0);
+	kernel.sends = 0;
+	assert_int_equal(written(&numbered, out[1], 2), 0);
+	assert_int_equal(kernel.sends, 1);
+	assert_written(out[0], &numbered);
+	assert_int_equal(close(out[0]), 0);
+	assert_int_equal(close(out[1]), 0);
+	return kernel.parts;
+}
+
+static void many_short_items_are_copied_to_one_part(void **state)
+{
+	assert_int_equal(parts_of(64, 0), 1); /* some of them are empty */
+	assert_int_equal(parts_of(64, 128), 1);
+	assert_int_equal(parts_of(64, 129), 64);
+	assert_int_equal(parts_of(9, 910), 1);
+	assert_int_equal(parts_of(8, 10), 8);
+}
+
 /* --- What comes quickly --------------------------------------------------- */
 
 #define PUBLISH_NS UINT64_C(5000)
@@ -670,6 +695,7 @@ int main(void)
 		cmocka_unit_test(messages_stay_apart),
 		cmocka_unit_test(a_stream_socket_gathers),
 		cmocka_unit_test(items_that_are_neighbours_are_one_part),
+		cmocka_unit_test(many_short_items_are_copied_to_one_part),
 		cmocka_unit_test(
 			items_that_come_quickly_are_written_by_one_call),
 		cmocka_unit_test(an_item_does_not_wait_for_a_slow_one),

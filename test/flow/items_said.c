@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "flow/outlets_kit.h"
+#include "flow/verify_connections.h"
 
 #define HOUR_NS UINT64_C(3600000000000)
 
@@ -276,6 +277,7 @@ static const struct weir_flow_join_options both_open = {1, 1, 4, 4, {0}};
 static void *const padding[2];
 static const uint32_t weights[] = {2, 1};
 static struct weir_flow_switch *swtch;
+static struct weir_connection *connection;
 static struct weir_semaphore permits;
 
 #define UPON(name, call) \
@@ -395,6 +397,8 @@ UPON(dematerialize, weir_flow_dematerialize(flow))
 UPON(write_, weir_flow_write(flow, 1))
 UPON(write_file, weir_flow_write_file(flow, "nowhere", WEIR_FLOW_SYNC_NONE))
 UPON(datagrams, weir_flow_datagrams_send(flow, 1))
+UPON(connection_write, weir_connection_write(flow, connection))
+UPON(each, weir_flow_each_connection(flow, 1, serve_nothing, NULL))
 UPON(child, weir_flow_child(flow, (const char *const[]){"cat", NULL}, NULL))
 UPON(lines, weir_flow_lines(flow, 80))
 UPON(delimited, weir_flow_delimited(flow, "x", 1, 80, WEIR_FLOW_REMAINDER_EMIT))
@@ -572,6 +576,8 @@ static const struct row {
 	{"write_file", ONE, write_file},
 	{"datagrams_send", ONE, datagrams},
 	{"child", ONE, child},
+	{"connection_write", ONE, connection_write},
+	{"each_connection", ONE, each},
 	{"lines", ONE, lines},
 	{"delimited", ONE, delimited},
 	{"length_prefixed", ONE, prefixed},
@@ -587,12 +593,14 @@ static const struct row *row;
 
 static void each_row(void (*look)(void))
 {
+	connection = connection_with(NULL);
 	assert_int_equal(weir_flow_switch_new(&swtch), 0);
 	assert_int_equal(weir_semaphore_init(&permits, 10000), 0);
 	for (row = rows; row < rows + sizeof(rows) / sizeof(*rows); row++)
 		look();
 	assert_int_equal(weir_semaphore_fini(&permits), 0);
 	weir_flow_switch_free(swtch);
+	weir_connection_unref(connection);
 }
 
 static struct weir_flow *upon(struct weir_flow *(*of)(void))

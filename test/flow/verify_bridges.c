@@ -24,9 +24,11 @@ void made_let_go(struct made *made)
 	weir_flow_publisher_free(made->publisher);
 	weir_flow_share_free(made->share);
 	beside_let_go(&made->feeder);
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
+		weir_connection_unref(made->connections[i]);
 		if (made->fds[i] >= 0)
 			(void)close(made->fds[i]);
+	}
 	if (made->has_actor) {
 		weir_actor_stop(&made->actor);
 		weir_actor_unref(&made->actor);
@@ -50,6 +52,26 @@ struct weir_flow *goods_of(struct weir_flow *numbers, struct made *made)
 struct weir_flow *range_of(struct made *made)
 {
 	return goods_of(weir_flow_range(0, made->n - 1), made);
+}
+
+/* --- Of numbers ----------------------------------------------------------- */
+
+static int grow_next(void *item, uint64_t i, void **out, void *context)
+{
+	const struct made *made = context;
+	int rc = called();
+
+	if (rc < 0 || (int64_t)i == (int64_t)(intptr_t)item)
+		return rc;
+	*out = goods_make(made->items->context, (int64_t)i);
+	return 1;
+}
+
+struct weir_flow *grown(struct weir_flow *number, struct made *made)
+{
+	number = weir_flow_items(number, NULL);
+	number = weir_flow_map_concat(number, grow_next, made);
+	return ahead(weir_flow_items(number, made->items));
 }
 
 /* --- Queues, publishers, channels ----------------------------------------- */
@@ -190,8 +212,7 @@ static int from_block(void **item, void *context)
 	return 0;
 }
 
-static struct weir_flow *goods_of_blocks(struct weir_flow *blocks,
-					 struct made *made)
+struct weir_flow *goods_of_blocks(struct weir_flow *blocks, struct made *made)
 {
 	blocks = weir_flow_map(blocks, from_block, made->items->context);
 	return ahead(weir_flow_items(blocks, made->items));

@@ -31,6 +31,7 @@ struct made {
 	struct weir_flow_share *share;
 	struct beside feeder; /* of the channel or the hub */
 	int fds[2];
+	struct weir_connection *connections[2];
 	char path[32];
 	uint32_t begun; /* flows that restart has made; any thread */
 	/* An actor that makes them. */
@@ -47,6 +48,8 @@ struct source_row {
 	int64_t max_items; /* 0: no limit */
 	enum sharing sharing;
 	bool timed; /* comes to rest as time passes only */
+	/* Waits for the kernel, of which threads at rest have not heard yet. */
+	bool waits;
 };
 
 struct made *made_new(struct weir_executor *executor,
@@ -59,6 +62,12 @@ void made_let_go(struct made *made);
 void made_free(struct made *made);
 struct weir_flow *goods_of(struct weir_flow *numbers, struct made *made);
 struct weir_flow *range_of(struct made *made);
+
+/* Of a number: so many. */
+struct weir_flow *grown(struct weir_flow *number, struct made *made);
+
+/* Of blocks with a number each. */
+struct weir_flow *goods_of_blocks(struct weir_flow *blocks, struct made *made);
 
 /* --- Queues, publishers, channels ----------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/verify_sinks.h"
 
-#include "flow/verify_bridges.h"
+#include "flow/verify_connections.h"
 
 struct taker *taker_new(struct weir_executor *executor,
 			const struct weir_items *items)
@@ -26,6 +26,8 @@ void taker_let_go(struct taker *taker)
 {
 	assert_int_equal(weir_subscriber_probe_free(taker->probe), 0);
 	beside_let_go(&taker->drain);
+	weir_connection_unref(taker->connection);
+	taker->connection = NULL;
 	if (!taker->has_actor)
 		return;
 	weir_actor_stop(&taker->actor);
@@ -156,6 +158,18 @@ static struct weir_flow *write_upon(struct weir_flow *flow, struct taker *taker)
 	assert_true(taker->fd >= 0);
 	return weir_flow_write(to_bytes(flow, to_line, taker->items),
 			       taker->fd);
+}
+
+/* Its peer takes all. */
+static struct weir_flow *connection_write_upon(struct weir_flow *flow,
+					       struct taker *taker)
+{
+	taker->connection = connection_with(&taker->fd);
+	beside_start(&taker->drain,
+		     weir_flow_ignore(weir_flow_read(taker->fd, 4096)),
+		     taker->executor);
+	return weir_connection_write(to_bytes(flow, to_line, taker->items),
+				     taker->connection);
 }
 
 static int to_datagram(void **item, void *context)
@@ -338,6 +352,7 @@ const struct sink_row sinks[] = {
 	{"all", all_upon},
 	{"write", write_upon},
 	{"write_file", write_file_upon},
+	{"connection_write", connection_write_upon},
 	{"datagrams_send", datagrams_send_upon},
 	{"restart_around of for_each", restart_around_upon},
 	{"split_when to for_each", split_when_upon},

@@ -20,9 +20,10 @@ struct taker {
 	struct weir_subscriber_probe *probe;
 	struct weir_channel *channel;
 	struct weir_hub *hub;
-	struct beside drain; /* of the channel or the hub */
+	struct beside drain; /* of the channel, the hub, or `fd` */
 	int fd;
-	char path[64]; /* of a file, or "" */
+	struct weir_connection *connection; /* `fd` is its peer */
+	char path[64];			    /* of a file, or "" */
 	/* An actor that drops them. */
 	struct weir_actor actor;
 	struct weir_in in;

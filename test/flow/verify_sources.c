@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "flow/verify_sources.h"
 
+#include "flow/verify_connections.h"
+
 /* --- What is known, what is made ------------------------------------------ */
 
 static struct weir_flow *array_of(struct made *made)
@@ -8,25 +10,6 @@ static struct weir_flow *array_of(struct made *made)
 	for (int64_t i = 0; i < made->n; i++)
 		made->array[i] = (void *)(intptr_t)i;
 	return goods_of(weir_flow_array(made->array, (size_t)made->n), made);
-}
-
-/* Of a number: so many. */
-static int grow_next(void *item, uint64_t i, void **out, void *context)
-{
-	const struct made *made = context;
-	int rc = called();
-
-	if (rc < 0 || (int64_t)i == (int64_t)(intptr_t)item)
-		return rc;
-	*out = goods_make(made->items->context, (int64_t)i);
-	return 1;
-}
-
-static struct weir_flow *grown(struct weir_flow *number, struct made *made)
-{
-	number = weir_flow_items(number, NULL);
-	number = weir_flow_map_concat(number, grow_next, made);
-	return ahead(weir_flow_items(number, made->items));
 }
 
 static struct weir_flow *single_of(struct made *made)
@@ -424,8 +407,17 @@ const struct source_row sources[] = {
 	{"read", read_of, SOURCE_LONG, THEY_SHARE},
 	{"read_file", read_file_of, SOURCE_LONG},
 	{"tail", tail_of, SOURCE_LONG},
-	{"fd", fd_of, SOURCE_LONG},
-	{"datagrams", datagrams_of, 50, THEY_SHARE},
+	{"fd", fd_of, SOURCE_LONG, .waits = true},
+	{"datagrams", datagrams_of, 50, THEY_SHARE, .waits = true},
+	{"listen", listen_of, 20, THEY_SHARE, .waits = true},
+	{"connect", connect_of, .waits = true},
+	{"connection_read", connection_read_of, SOURCE_LONG, FIRST_GETS_ALL,
+	 .waits = true},
+	{"connection_run", connection_run_of, SOURCE_LONG, FIRST_GETS_ALL,
+	 .waits = true},
+	{"connection_pipe", connection_pipe_of, SOURCE_LONG, FIRST_GETS_ALL,
+	 .waits = true},
+	{"each_connection", each_connection_of, 20, .waits = true},
 	{"fold", fold_of, SOURCE_LONG},
 	{"fold_n", fold_n_of, SOURCE_LONG},
 	{"reduce", reduce_of, SOURCE_LONG},

@@ -12,7 +12,7 @@
 
 /* --- The table ------------------------------------------------------------ */
 
-/* name, make, max_items, sharing, timed */
+/* name, make, max_items, sharing, timed, waits */
 extern const struct source_row sources[];
 extern const size_t n_sources;
 

@@ -23,14 +23,13 @@ struct held {
 
 static struct world {
 	struct held *held;
-	bool (*unref)(uint32_t *refs);
+	bool strongly; /* weir__unref_strong() */
 	uint32_t n_threads;
 	uint32_t released; /* plain */
 } world;
 
 static void held_by(struct world *w, uint32_t n)
 {
-	w->unref = weir__unref;
 	w->n_threads = n;
 	w->held = explorer_alloc(sizeof(*w->held));
 	w->held->refs = n;
@@ -53,7 +52,7 @@ static void two_hold_it_strongly(void *context)
 	struct world *w = context;
 
 	held_by(w, 2);
-	w->unref = weir__unref_strong;
+	w->strongly = true;
 }
 
 static void three_hold_it_strongly(void *context)
@@ -61,17 +60,24 @@ static void three_hold_it_strongly(void *context)
 	struct world *w = context;
 
 	held_by(w, 3);
-	w->unref = weir__unref_strong;
+	w->strongly = true;
 }
 
-static void drop(struct world *w)
+/* Drops `n` references, which are several only if `strongly`. */
+static void drop_n(struct world *w, uint32_t n)
 {
-	if (!w->unref(&w->held->refs))
+	if (!(w->strongly ? weir__unref_strong(&w->held->refs, n)
+			  : weir__unref(&w->held->refs)))
 		return;
 	for (uint32_t i = 0; i < w->n_threads; i++)
 		explorer_assert(w->held->written[i] == 1);
 	w->released++;
 	explorer_free(w->held);
+}
+
+static void drop(struct world *w)
+{
+	drop_n(w, 1);
 }
 
 static void writes_and_drops(void *context)
@@ -90,6 +96,16 @@ static void lends_and_drops(void *context)
 	weir__ref(&w->held->refs);
 	drop(w);
 	writes_and_drops(w);
+}
+
+/* Drops both of its references at once. */
+static void doubles_and_drops(void *context)
+{
+	struct world *w = context;
+
+	weir__ref(&w->held->refs);
+	w->held->written[explorer_thread()] = 1;
+	drop_n(w, 2);
 }
 
 static void was_released_once(void *context)
@@ -118,6 +134,8 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {writes_and_drops, writes_and_drops}),
 	SCENARIO(.name = "two lend strongly", .setup = two_hold_it_strongly,
 		 .thread = {lends_and_drops, lends_and_drops}),
+	SCENARIO(.name = "two drop two each", .setup = two_hold_it_strongly,
+		 .thread = {doubles_and_drops, doubles_and_drops}),
 	SCENARIO(.name = "three drop strongly", .setup = three_hold_it_strongly,
 		 .thread = {writes_and_drops, writes_and_drops,
 			    writes_and_drops}),

@@ -41,6 +41,10 @@ NOT_RANDOM = {
     "to_actor": "bridge_calls", "from_channel": "bridge_calls",
     "into_channel": "bridge_calls", "into_hub": "hub", "from_hub": "hub",
     "from_share": "hub_share",
+    "listen": "../net/listen", "connect": "../net/connect",
+    "each_connection": "../net/serve", "connection_run": "../net/serve",
+    "connection_read": "../net/half_random", "connection_write": "../net/write",
+    "connection_pipe": "../net/splice_random",
     "deflate": "../z/kit", "inflate": "../z/kit", "zstd": "../z/kit",
     "unzstd": "../z/kit",
 }
@@ -101,7 +105,7 @@ def questions(tree):
 
 
 def calls(text):
-    return set(re.findall(r"\bweir_flow_(\w+)\b", text))
+    return set(re.findall(r"\bweir_(?:flow_)?(\w+)\b", text))
 
 
 def random_flows(tree):

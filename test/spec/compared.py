@@ -28,7 +28,7 @@ def declared(source):
     for header in sorted((source / "include/weir").glob("*.h")):
         known.update(pages.signatures(header))
         known.update(TYPE.findall(header.read_text()))
-        if header.stem.startswith("flow"):
+        if header.stem in operators.TITLES:
             ours += [name for name, _ in operators.read(header, [])]
     return known, ours
 

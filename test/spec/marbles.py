@@ -36,10 +36,13 @@ LEFT_OUT = {
         weir_flow_deflate weir_flow_inflate weir_flow_zstd weir_flow_unzstd
         weir_flow_child weir_flow_tail
         weir_flow_lines weir_flow_delimited weir_flow_length_prefixed
-        weir_flow_length_field weir_flow_json_objects""",
+        weir_flow_length_field weir_flow_json_objects
+        weir_connection_read weir_connection_write weir_connection_run""",
     "as the kernel tells it": """
         weir_flow_signals weir_flow_fd weir_flow_inotify
-        weir_flow_datagrams weir_flow_datagrams_send""",
+        weir_flow_datagrams weir_flow_datagrams_send
+        weir_flow_connect weir_flow_listen weir_flow_each_connection
+        weir_connection_pipe""",
     "as its parts do": """
         weir_flow_operator weir_flow_operator_source weir_flow_operator_inputs
         weir_flow_operator_outlets
@@ -255,8 +258,8 @@ class Drawing:
 
 
 def check_operators(source, found, problems):
-    known = {f"weir_flow_{name}" for names in verified.operators(source).values()
-             for name in names}
+    known = {("weir_" if name.startswith("connection_") else "weir_flow_") + name
+             for names in verified.operators(source).values() for name in names}
     drawn = {f"weir_flow_{picture['operator']}" for picture in found.values()}
     left_out = {name for names in LEFT_OUT.values() for name in names.split()}
     for name in sorted(known - drawn - left_out):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """operators.py SOURCE [--write]: docs/operators.md says of each operator what its
-header says. Every public function of flow_*.h that makes a flow has a contract in
+header says. Every public function that makes a flow has a contract in
 four words, `Emits: ... Completes: ... Cancels: ... Holds: ...`; the page is made of
 those, and this compares the two, or writes the page."""
 
@@ -31,6 +31,7 @@ TITLES = {
     "flow_child": "Other programs",
     "flow_event": "Signals, readiness, files, datagrams",
     "flow_compress": "Compression",
+    "connection": "Sockets",
     "flow_operator": "Your own",
     "flow_bridge": "What is not a flow",
     "flow_hub": "Between runs",
@@ -54,7 +55,7 @@ asks for one item: without any, items are taken as they come.
 """
 # A comment, and the declaration right behind it.
 DECLARED = re.compile(r"/\*(.*?)\*/\s*((?:WEIR_API[^;]*?;\s*)+)", re.S)
-NAME = re.compile(r"\b(weir_flow_\w+)\(")
+NAME = re.compile(r"\b(weir_\w+)\(")
 
 
 def words(comment):
@@ -101,8 +102,12 @@ def section(text, name):
     return "" if re.search(rf"\b{name}\b", top) else "#functions"
 
 
+def name_in_table(name):
+    return name.removeprefix("weir_flow_").removeprefix("weir_")
+
+
 def row(source, stem, name, contract, pictures):
-    short = name.replace("weir_flow_", "")
+    short = name_in_table(name)
     anchor = section((source / f"docs/{stem}.md").read_text(), name)
     cell = f"[`{short}`]({stem}.md{anchor})"
     if short in pictures:
@@ -123,7 +128,8 @@ def page(source, problems):
     pictures = pictures_of(source)
     parts = [pages.Pages(source).with_way("operators.md", HEAD)]
     folder = source / "include/weir"
-    found = {path.stem for path in folder.glob("flow*.h")}
+    found = {path.stem for path in folder.glob("*.h")
+             if path.stem.startswith("flow") or "Emits:" in path.read_text()}
     for stem in found - TITLES.keys():
         problems.append(f"{stem}.h has no title: add one to TITLES in"
                         " test/spec/operators.py")
@@ -137,7 +143,7 @@ def page(source, problems):
         for name, contract in rows:
             parts.append(row(source, stem, name, contract, pictures))
         for name, _ in rows:
-            short = name.replace("weir_flow_", "")
+            short = name_in_table(name)
             for line in pictures.get(short, []):
                 heading = f"\n### {short}\n" * (line == pictures[short][0])
                 parts.append(f"{heading}\n{line}")

@@ -22,7 +22,8 @@ LEFT_OUT = {
 OTHERS = {"flow_compress": "test/z"}
 SOURCES = {"read", "read_file", "operator_source", "from_publisher", "from_out",
            "from_channel", "from_hub", "from_share", "restart",
-           "signals", "fd", "inotify", "tail", "datagrams"}
+           "signals", "fd", "inotify", "tail", "datagrams", "listen", "connect",
+           "connection_read", "connection_run", "connection_pipe"}
 EMIT_NOTHING = {"into", "into_in", "to_actor", "into_channel", "into_hub"}
 
 ROW = re.compile(r'^\t\{"([^"]+)",', re.M)

@@ -157,14 +157,15 @@ static void end_input(struct weir__op *op)
 static void write_more(struct weir__op *op)
 {
 	struct child_op *self = weir__op_state(op);
-	struct iovec parts[WEIR__GATHERED];
+	struct weir__gathered gathered;
 	ssize_t n;
 
 	weir__writes_wrote(&self->writes, op, 0); /* the empty ones */
 	while (weir__writes_any(&self->writes)) {
-		n = weir__write_pipe(self->pipes.in, parts,
-				     weir__writes_gather(&self->writes, parts,
-							 SIZE_MAX, false));
+		n = weir__write_pipe(self->pipes.in, gathered.parts,
+				     weir__writes_gather(&self->writes,
+							 &gathered, SIZE_MAX,
+							 false));
 		if (n > 0) {
 			weir__writes_wrote(&self->writes, op, (size_t)n);
 		} else if (n < 0 && errno == EPIPE) {

@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "base/memory.h"
 #include "base/refcount.h"
+#include "flow/shared/bytes.h"
 
 #define MOST 16u /* views that are made at once */
 
@@ -49,15 +49,7 @@ struct weir_flow_bytes *weir_flow_bytes_ref(struct weir_flow_bytes *bytes)
 
 void weir_flow_bytes_unref(struct weir_flow_bytes *bytes)
 {
-	struct weir_flow_bytes *whole;
-
-	for (; bytes && weir__unref_strong(&bytes->refs); bytes = whole) {
-		whole = bytes->whole;
-		/* else it is a part of the memory of `whole` */
-		if (bytes->allocator)
-			weir__free(bytes->allocator, bytes,
-				   sizeof(*bytes) + bytes->capacity);
-	}
+	weir__bytes_unref(bytes, 1);
 }
 
 static void bytes_drop(void *bytes, void *context)
@@ -82,15 +74,15 @@ const struct weir_items *weir_flow_bytes_items(void)
 	return &items;
 }
 
-/*
- * Makes `n` views of the block, in one piece of memory: the first holds the
- * block, and the others, of which it is the memory, hold the first.
- */
-static bool make_views(struct weir__views *self, struct weir_flow_bytes *block,
-		       uint32_t n)
+/* The first holds the block, and the others, which are in its memory, hold the
+ * first. */
+bool weir__views_make(struct weir__views *self, struct weir_flow_bytes *block,
+		      size_t guess)
 {
+	uint32_t n = guess < MOST ? (uint32_t)guess : MOST;
 	struct weir_flow_bytes *views;
 
+	assert(n > 0 && !weir__views_any(self));
 	/* nothing is held but the block */
 	while (block->whole)
 		block = block->whole;
@@ -99,33 +91,13 @@ static bool make_views(struct weir__views *self, struct weir_flow_bytes *block,
 		return false;
 	views->whole = weir_flow_bytes_ref(block);
 	views->refs = n;
-	for (uint32_t i = 1; i < n; i++)
-		views[i] = (struct weir_flow_bytes){.whole = views, .refs = 1};
-	self->next = views;
-	self->left = n;
+	*self = (struct weir__views){views, 0, n};
 	return true;
-}
-
-struct weir_flow_bytes *weir__views_take(struct weir__views *self,
-					 struct weir_flow_bytes *block,
-					 const char *data, size_t n,
-					 size_t guess)
-{
-	struct weir_flow_bytes *view;
-
-	assert(guess > 0);
-	if (self->left == 0 &&
-	    !make_views(self, block, guess < MOST ? (uint32_t)guess : MOST))
-		return NULL;
-	view = self->next++;
-	self->left--;
-	view->data = (char *)data;
-	view->n = n;
-	return view;
 }
 
 void weir__views_end(struct weir__views *self)
 {
-	for (; self->left > 0; self->left--)
-		weir_flow_bytes_unref(self->next++);
+	if (weir__views_any(self))
+		weir__bytes_unref(self->first, self->n - self->used);
+	self->used = self->n = 0;
 }

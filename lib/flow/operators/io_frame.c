@@ -356,17 +356,21 @@ static struct weir_flow_bytes *cut_block(struct weir__op *op)
 		return NULL;
 	from = self->block->data + self->at;
 	n = self->block->n - self->at;
-	all = args->scan(args, self, from, n, &data, &length);
+	/* the most frequent one is no call then */
+	all = args->scan == scan_delimited
+		      ? scan_delimited(args, self, from, n, &data, &length)
+		      : args->scan(args, self, from, n, &data, &length);
 	if (all < 0) {
 		scan_failed(op, all);
 		return NULL;
 	}
 	if (all > 0) {
 		/* if the others are as long */
-		frame = weir__views_take(&self->views, self->block, data,
-					 length, n / (size_t)all);
-		if (!frame)
+		if (!weir__views_any(&self->views) &&
+		    !weir__views_make(&self->views, self->block,
+				      n / (size_t)all))
 			return no_memory(op);
+		frame = weir__views_use(&self->views, data, length);
 		advance(op, (size_t)all);
 		return frame;
 	}

@@ -63,10 +63,10 @@ static void writing_close(struct weir__op *op)
 /* --- What a descriptor takes ---------------------------------------------- */
 
 /* Gathers the parts for the next call; returns their number. */
-static int gather(const struct writing *self, struct iovec *parts)
+static int gather(const struct writing *self, struct weir__gathered *gathered)
 {
 	return weir__writes_gather(
-		&self->writes, parts,
+		&self->writes, gathered,
 		self->way == WEIR__WAY_PIPE ? PIPE_BUF : SIZE_MAX,
 		self->way == WEIR__WAY_OTHER || self->way == WEIR__WAY_SOCKET);
 }
@@ -163,14 +163,14 @@ static bool write_failed(struct weir__op *op, int fd, int code)
 static bool write_all(struct weir__op *op, int fd)
 {
 	struct writing *self = weir__op_state(op);
-	struct iovec parts[WEIR__GATHERED];
+	struct weir__gathered gathered;
 	ssize_t n;
 	int n_parts;
 
 	wrote(op, 0); /* the empty ones */
 	while (weir__writes_any(&self->writes)) {
-		n_parts = gather(self, parts);
-		n = write_parts(self->way, fd, parts, n_parts);
+		n_parts = gather(self, &gathered);
+		n = write_parts(self->way, fd, gathered.parts, n_parts);
 		if (n > 0) {
 			wrote(op, (size_t)n);
 		} else if (n == 0) {

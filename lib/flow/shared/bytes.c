@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/refcount.h"
 #include "flow/engine/items.h"
 
 const struct weir_items *weir__gives_bytes(const struct weir_flow *flow)
@@ -22,6 +23,35 @@ const char *weir__takes_bytes(const struct weir_flow *flow)
 	    (given && given->drop == weir_flow_bytes_items()->drop))
 		return NULL;
 	return "takes bytes, see weir_flow_bytes_items()";
+}
+
+/*
+ * Drops a reference, or returns what is still to lose one for it: of bytes with
+ * memory of their own these, of others what they are a part of, if nobody has
+ * them any more.
+ */
+static struct weir_flow_bytes *drop_part(struct weir_flow_bytes *bytes)
+{
+	if (bytes->allocator)
+		return bytes;
+	return weir__unref_strong(&bytes->refs, 1) ? bytes->whole : NULL;
+}
+
+void weir__bytes_drop(struct weir_flow_bytes *const *bytes, size_t n)
+{
+	struct weir_flow_bytes *now, *last = NULL;
+	uint32_t n_last = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		now = drop_part(bytes[i]);
+		if (now != last) {
+			weir__bytes_unref(last, n_last);
+			n_last = 0;
+		}
+		last = now;
+		n_last++;
+	}
+	weir__bytes_unref(last, n_last);
 }
 
 /* A receiver that keeps a view of a block keeps the whole block. So the block

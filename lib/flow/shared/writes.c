@@ -7,13 +7,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 
 #include "executor/thread.h"
 #include "flow/engine/island.h"
+#include "flow/shared/bytes.h"
 
 #define GATHERED_BYTES \
 	(64u * 1024) /* from there on no more items are asked for */
+#define MANY 8	     /* parts; more of them the kernel allocates memory for */
 
 /* Pulls for items, `most` of them where a run of turns has time for fewer. True:
  * some have come, and more may be taken. */
@@ -87,9 +90,29 @@ static const char *end_of(const struct iovec *part)
 	return (const char *)part->iov_base + part->iov_len;
 }
 
-int weir__writes_gather(const struct weir__writes *writes, struct iovec *parts,
-			size_t most, bool alone)
+/* Copies all of them, if they are many and short. */
+static int copy_parts(struct weir__gathered *gathered, int n)
 {
+	struct iovec *parts = gathered->parts;
+	size_t sum = 0, at = 0;
+	int i;
+
+	for (i = 0; i < n && sum <= WEIR__COPIED; i++)
+		sum += parts[i].iov_len;
+	if (n <= MANY || sum > WEIR__COPIED)
+		return n;
+	for (i = 0; i < n; at += parts[i++].iov_len)
+		memcpy(gathered->copies + at, parts[i].iov_base,
+		       parts[i].iov_len);
+	parts[0] = (struct iovec){gathered->copies, sum};
+	return 1;
+}
+
+int weir__writes_gather(const struct weir__writes *writes,
+			struct weir__gathered *gathered, size_t most,
+			bool alone)
+{
+	struct iovec *parts = gathered->parts;
 	const struct weir_flow_bytes *bytes;
 	size_t at = writes->at, sum = 0;
 	uint32_t i;
@@ -107,21 +130,30 @@ int weir__writes_gather(const struct weir__writes *writes, struct iovec *parts,
 				(struct iovec){bytes->data + at, bytes->n - at};
 		sum += bytes->n - at < most - sum ? bytes->n - at : most - sum;
 	}
-	return n;
+	return copy_parts(gathered, n);
+}
+
+/* Drops items of the operator above, which are bytes whatever their table is. */
+static void drop(struct weir__op *op, struct weir_flow_bytes *const *bytes,
+		 uint32_t n)
+{
+	const struct weir_items *items = op->up[0]->items;
+
+	if (items && items->drop == weir_flow_bytes_items()->drop)
+		weir__bytes_drop(bytes, n);
 }
 
 void weir__writes_wrote(struct weir__writes *writes, struct weir__op *op,
 			size_t n)
 {
-	struct weir_flow_bytes *bytes;
+	uint32_t first = writes->first;
 
 	writes->at += n;
-	while (weir__writes_any(writes) &&
-	       writes->at >= (bytes = writes->bytes[writes->first])->n) {
-		writes->at -= bytes->n;
-		writes->first++;
-		weir__op_drop_one(op->up[0], bytes);
-	}
+	for (; weir__writes_any(writes) &&
+	       writes->at >= writes->bytes[writes->first]->n;
+	     writes->first++)
+		writes->at -= writes->bytes[writes->first]->n;
+	drop(op, writes->bytes + first, writes->first - first);
 	assert(weir__writes_any(writes) || writes->at == 0);
 }
 

@@ -11,6 +11,7 @@
 #include "flow/engine/op.h"
 
 #define WEIR__GATHERED 64u
+#define WEIR__COPIED 8192u /* bytes, to make one part of many items */
 
 /* Items of the operator above, to be written in this order; of the first one
  * the bytes from `at` on. */
@@ -31,13 +32,21 @@ static inline bool weir__writes_any(const struct weir__writes *writes)
 /* There are none: takes the items that are there. */
 void weir__writes_take(struct weir__writes *writes, struct weir__op *op);
 
+/* The parts of a write: what they point to are the items, or copies of them. */
+struct weir__gathered {
+	struct iovec parts[WEIR__GATHERED];
+	char copies[WEIR__COPIED];
+};
+
 /*
- * Gathers parts for the next write, WEIR__GATHERED at most; returns their
- * number. Items that lie one behind the other in memory are one part. An item that comes behind others is left out if they are `most` bytes
+ * Gathers the parts of the next write; returns their number. Items that lie one
+ * behind the other in memory are one part, and so are copies of many that are
+ * short. An item that comes behind others is left out if they are `most` bytes
  * together then, or if it is to be `alone`.
  */
-int weir__writes_gather(const struct weir__writes *writes, struct iovec *parts,
-			size_t most, bool alone);
+int weir__writes_gather(const struct weir__writes *writes,
+			struct weir__gathered *gathered, size_t most,
+			bool alone);
 
 /* `n` more bytes are written: drops the items that are written whole, and empty
  * ones behind them. */
