@@ -47,6 +47,16 @@ ssize_t __wrap_recv(int fd, void *to, size_t n, int flags)
 	return note(__real_recv(fd, to, n, flags));
 }
 
+ssize_t __real_send(int fd, const void *from, size_t n, int flags);
+ssize_t __wrap_send(int fd, const void *from, size_t n, int flags);
+ssize_t __wrap_send(int fd, const void *from, size_t n, int flags)
+{
+	if (fd == net.peer)
+		return __real_send(fd, from, n, flags);
+	ck_pr_inc_32(&sends);
+	return note(__real_send(fd, from, n, flags));
+}
+
 ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)

@@ -374,16 +374,29 @@ static uint64_t real_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
-ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
-ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
+static void take_long(void)
 {
 	uint64_t now = real_ns();
 
 	slow.calls++;
 	while (real_ns() < now + slow.take_ns)
 		;
+}
+
+ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	take_long();
 	return __real_sendmsg(fd, message, flags);
+}
+
+ssize_t __real_send(int fd, const void *from, size_t n, int flags);
+ssize_t __wrap_send(int fd, const void *from, size_t n, int flags);
+ssize_t __wrap_send(int fd, const void *from, size_t n, int flags)
+{
+	take_long();
+	return __real_send(fd, from, n, flags);
 }
 
 static int letter(void **item, void *context)
