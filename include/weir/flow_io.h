@@ -83,7 +83,8 @@ WEIR_API struct weir_flow *weir_flow_read_file(const char *path, size_t block);
  * waiting and blocking.
  *
  * 1. The items that are there are written by one call: to files and stream
- *    sockets up to 64 items; to pipes up to PIPE_BUF bytes, so that other
+ *    sockets up to 64 items, of which those that lie one behind the other in a
+ *    block count as one or two; to pipes up to PIPE_BUF bytes, so that other
  *    writers cut no item in two (unless the item itself is longer); to all
  *    other descriptors, such as datagrams and devices, each item by a call of
  *    its own. No item is kept back to make a larger write.

@@ -184,6 +184,7 @@ static void write_more(struct weir__op *op)
 {
 	struct writer *self = weir__op_state(op);
 
+	self->writes.joins = true;
 	if (!weir__writes_any(&self->writes))
 		weir__writes_take(&self->writes, op);
 	if (weir__writes_any(&self->writes) && write_all(op))

@@ -194,6 +194,9 @@ static void writing_begin(struct weir__op *op, int fd)
 	struct writing *self = weir__op_state(op);
 
 	self->way = weir__op_way(fd);
+	self->writes.joins = self->way == WEIR__WAY_FILE ||
+			     self->way == WEIR__WAY_TCP ||
+			     self->way == WEIR__WAY_STREAM;
 	if (self->way == WEIR__WAY_TCP)
 		(void)weir__op_fd_stay(&self->wait, op, fd, POLLOUT);
 }

@@ -18,25 +18,83 @@
 	(64u * 1024) /* from there on no more items are asked for */
 #define MANY 8	     /* parts; more of them the kernel allocates memory for */
 
-/* Pulls for items, `most` of them where a run of turns has time for fewer. True:
- * some have come, and more may be taken. */
-static bool take_some(struct weir__writes *writes, struct weir__op *op,
-		      uint32_t most)
+/* Drops items of the operator above, which are bytes whatever their table is. */
+static void drop(struct weir__op *op, struct weir_flow_bytes *const *bytes,
+		 uint32_t n)
 {
+	const struct weir_items *items = op->up[0]->items;
+
+	if (items && items->drop == weir_flow_bytes_items()->drop)
+		weir__bytes_drop(bytes, n);
+}
+
+/* What the bytes are a part of. */
+static const struct weir_flow_bytes *root_of(
+	const struct weir_flow_bytes *bytes)
+{
+	while (bytes->whole)
+		bytes = bytes->whole;
+	return bytes;
+}
+
+/* True: the bytes are right behind those of `last`, in the memory that this
+ * holds, and nobody else has `last`: so it may have them, too. */
+static bool joins(const struct weir_flow_bytes *last,
+		  const struct weir_flow_bytes *bytes)
+{
+	if (last->data + last->n != bytes->data ||
+	    ck_pr_load_32(&last->refs) != 1 ||
+	    (last->whole != bytes->whole && root_of(last) != root_of(bytes)))
+		return false;
+	/* acquire: the last touch of all others that had it; pairs with the
+	 * release in weir__unref_strong() */
+	ck_pr_fence_acquire();
+	return true;
+}
+
+/* Items have come. Neighbours become one, if they may. */
+static void put(struct weir__writes *writes, struct weir__op *op,
+		struct weir_flow_bytes *const *items, size_t n)
+{
+	struct weir_flow_bytes *joined[WEIR__GATHERED], *last;
+	uint32_t n_joined = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		last = writes->n > 0 ? writes->bytes[writes->n - 1] : NULL;
+		writes->n_bytes += items[i]->n;
+		if (writes->joins && last && joins(last, items[i])) {
+			last->n += items[i]->n;
+			joined[n_joined++] = items[i];
+		} else {
+			writes->bytes[writes->n++] = items[i];
+		}
+	}
+	drop(op, joined, n_joined);
+}
+
+/* Pulls for items, `most` of them where a run of turns has time for fewer.
+ * Returns how many have come. */
+static size_t take_some(struct weir__writes *writes, struct weir__op *op,
+			uint32_t most)
+{
+	struct weir_flow_bytes *items[WEIR__GATHERED];
 	struct weir__island *island = op->island;
 	struct weir__op *up = op->up[0];
 	uint32_t ask = island->ask;
-	size_t n, i;
+	size_t n;
 
 	if (most > ask)
 		island->ask = most;
-	n = weir__pull(up, (void **)writes->bytes + writes->n,
+	n = weir__pull(up, (void **)items,
 		       up->kind->ready ? 1 : WEIR__GATHERED - writes->n);
 	island->ask = ask;
-	for (i = 0; i < n; i++)
-		writes->n_bytes += writes->bytes[writes->n++]->n;
-	return n > 0 && writes->n < WEIR__GATHERED &&
-	       writes->n_bytes < GATHERED_BYTES;
+	put(writes, op, items, n);
+	return n;
+}
+
+static bool has_room(const struct weir__writes *writes)
+{
+	return writes->n < WEIR__GATHERED && writes->n_bytes < GATHERED_BYTES;
 }
 
 /* Takes more, as long as they come quickly. */
@@ -44,17 +102,16 @@ static void take_quick(struct weir__writes *writes, struct weir__op *op,
 		       uint64_t publish_ns)
 {
 	uint64_t begin_ns = weir__op_now(op), ns;
-	uint32_t first = writes->n, n;
-	bool more;
+	size_t all = 0, n;
 
 	do {
-		more = take_some(writes, op, writes->quick);
+		n = take_some(writes, op, writes->quick);
 		ns = weir__op_now(op) - begin_ns;
-		n = writes->n - first;
-		if (n > 0)
+		all += n;
+		if (all > 0)
 			writes->quick = (uint32_t)weir__at_most(
-				n * publish_ns / (ns | 1), WEIR__GATHERED);
-	} while (more && ns < publish_ns);
+				all * publish_ns / (ns | 1), WEIR__GATHERED);
+	} while (n > 0 && has_room(writes) && ns < publish_ns);
 }
 
 /*
@@ -73,13 +130,14 @@ void weir__writes_take(struct weir__writes *writes, struct weir__op *op)
 	assert(!weir__writes_any(writes));
 	writes->first = writes->n = 0;
 	writes->n_bytes = writes->at = 0;
-	while (ready && take_some(writes, op, 1))
+	while (ready && take_some(writes, op, 1) > 0 && has_room(writes))
 		;
 	if (ready)
 		return;
 	if (writes->quick == 0)
 		begin_ns = weir__op_now(op);
-	if (!take_some(writes, op, 1) || weir__thread.may_block)
+	if (take_some(writes, op, 1) == 0 || !has_room(writes) ||
+	    weir__thread.may_block)
 		return;
 	if (writes->quick > 0 || weir__op_now(op) - begin_ns < publish_ns)
 		take_quick(writes, op, publish_ns);
@@ -131,16 +189,6 @@ int weir__writes_gather(const struct weir__writes *writes,
 		sum += bytes->n - at < most - sum ? bytes->n - at : most - sum;
 	}
 	return copy_parts(gathered, n);
-}
-
-/* Drops items of the operator above, which are bytes whatever their table is. */
-static void drop(struct weir__op *op, struct weir_flow_bytes *const *bytes,
-		 uint32_t n)
-{
-	const struct weir_items *items = op->up[0]->items;
-
-	if (items && items->drop == weir_flow_bytes_items()->drop)
-		weir__bytes_drop(bytes, n);
 }
 
 void weir__writes_wrote(struct weir__writes *writes, struct weir__op *op,

@@ -22,6 +22,7 @@ struct weir__writes {
 			 * 0: the last was slow, or the speed is not known */
 	size_t at;
 	size_t n_bytes; /* of all that were taken */
+	bool joins;	/* its user's: neighbours may become one item */
 };
 
 static inline bool weir__writes_any(const struct weir__writes *writes)
