@@ -12,9 +12,11 @@
 
 #include "actor/child_ops.h"
 #include "actor/gate.h"
+#include "actor/in.h"
 #include "actor/port.h"
 #include "base/refcount.h"
 #include "executor/registry.h"
+#include "executor/thread.h"
 
 static void actor_end(struct weir_actor *actor, struct weir_error *error,
 		      uint32_t flags)
@@ -150,6 +152,20 @@ static bool handle_system(struct weir_actor *actor, uint8_t signals)
 	return false;
 }
 
+/*
+ * A handler may take where nothing is, which changes nothing. The look puts the
+ * heads back; but where turns may block what handlers did is published before
+ * it.
+ */
+static void put_back(struct weir_actor *actor)
+{
+	struct weir_port *port;
+
+	for (port = actor->ports; port; port = port->next)
+		if (weir__in_of(port))
+			(void)weir__in_put_back(weir__in_of(port));
+}
+
 /* Rule 5. */
 void weir__handle_signals(struct weir_actor *actor)
 {
@@ -186,6 +202,8 @@ void weir__handle_signals(struct weir_actor *actor)
 		drain(actor);
 	if ((signals & WEIR__SIGNAL_USER) && actor->ops->signalled)
 		weir__actor_check_rc(actor, actor->ops->signalled(actor));
+	if (WEIR_UNLIKELY(weir__thread.may_block))
+		put_back(actor);
 }
 
 /* This is the last slice also in a system: an actor cannot restart where it

@@ -460,6 +460,8 @@ static bool look_at(struct slice *slice, struct weir_port *port,
 			if (turns < slice->most)
 				slice->most = turns;
 		}
+		if (weir__in_of(port)) /* a handler took what was not there */
+			(void)weir__in_put_back(weir__in_of(port));
 		return true;
 	}
 	turns = weir__port_turns(port);

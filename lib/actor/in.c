@@ -50,15 +50,6 @@ int weir_in_init(struct weir_in *in, struct weir_actor *actor, size_t capacity,
 
 /* --- Looking ------------------------------------------------------------- */
 
-/* True: turns have taken more tokens than there were; the head is put back. */
-static bool overtaken(struct weir_in *in)
-{
-	if (WEIR_LIKELY(!weir__in_overtaken(in)))
-		return false;
-	in->taker.head = in->taker.limit;
-	return true;
-}
-
 /* True if the last peek of the run was at the next token. */
 static bool holds_peeked(const struct weir_in *in)
 {
@@ -115,7 +106,7 @@ static uint32_t in_available(struct weir_port *port)
 	if ((in->taker.flags & WEIR__IN_LINKED) && weir__in_look(in, &n))
 		return n;
 	/* outside a slice: no harm done */
-	(void)overtaken(in);
+	(void)weir__in_put_back(in);
 	if (in->merge)
 		return in->port.flags & WEIR__PORT_AT_END
 			       ? 0
@@ -133,7 +124,7 @@ static bool in_publish(struct weir_port *port)
 	struct weir_in *in = (struct weir_in *)port;
 	struct weir__lane *lane = weir__in_current(in);
 
-	if (WEIR_UNLIKELY(overtaken(in)))
+	if (WEIR_UNLIKELY(weir__in_put_back(in)))
 		(void)weir_actor_fail_code(port->actor, -ENODATA);
 	in->taker.limit = in->taker.head;
 	/* If the turn has failed, the peek tells which token has. */
@@ -175,7 +166,7 @@ static void *take_next(struct weir_in *in)
 /* The turn has failed, and there is a token that it has left. */
 static bool holds_failed(struct weir_in *in)
 {
-	(void)overtaken(in);
+	(void)weir__in_put_back(in);
 	return holds_peeked(in) &&
 	       weir__in_lane_holds(in, weir__in_current(in));
 }
@@ -250,7 +241,7 @@ static void drain_all(struct weir_in *in, bool dead)
 {
 	struct weir__merge_lane *lane;
 
-	(void)overtaken(in);
+	(void)weir__in_put_back(in);
 	if (!in->merge) {
 		weir__in_drain_lane(in, dead);
 		return;

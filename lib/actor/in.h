@@ -79,6 +79,15 @@ static inline bool weir__in_overtaken(const struct weir_in *in)
 	return weir__taker_overtaken(&in->taker);
 }
 
+/* True: they have, or a handler has, and the head is put back. */
+static inline bool weir__in_put_back(struct weir_in *in)
+{
+	if (WEIR_LIKELY(!weir__in_overtaken(in)))
+		return false;
+	in->taker.head = in->taker.limit;
+	return true;
+}
+
 /* Publishes what was taken from a port with one link; how many tokens. */
 static inline uint32_t weir__in_publish(struct weir_in *in)
 {
