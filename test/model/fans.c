@@ -4,6 +4,7 @@
  * a thread of its own, where one of them takes an item and is gone.
  */
 #include <weir/flow_fan.h>
+#include <weir/flow_operator.h>
 
 #include <errno.h>
 #include <string.h>
@@ -221,6 +222,108 @@ static void partition_one_leaves(void *context)
 	partitioning(context, 1);
 }
 
+/* --- An operator of the user's -------------------------------------------- */
+
+/* Deals as choose() does. What its outlet has no room for is kept. */
+struct dealer {
+	struct token *kept;
+	bool over;
+	uint32_t cancelled; /* a bit for each outlet */
+};
+
+static int dealer_go(struct weir_operator *op)
+{
+	struct dealer *self = weir_operator_state(op);
+	size_t outlet;
+	int rc;
+
+	if (self->kept) {
+		(void)choose(self->kept, &outlet, weir_operator_context(op));
+		rc = weir_operator_push_outlet(op, outlet, self->kept);
+		if (rc == -EAGAIN)
+			return 0;
+		explorer_assert(rc == 0 || (self->cancelled & 1u << outlet));
+		if (rc < 0)
+			weir_operator_drop(op, self->kept);
+		self->kept = NULL;
+	}
+	if (self->over)
+		return weir_operator_end(op, NULL);
+	(void)weir_operator_pull(op);
+	return 0;
+}
+
+static int dealer_push(struct weir_operator *op, void *item)
+{
+	struct dealer *self = weir_operator_state(op);
+
+	explorer_assert(!self->kept && !self->over);
+	self->kept = item;
+	return dealer_go(op);
+}
+
+static int dealer_end(struct weir_operator *op, struct weir_error *error)
+{
+	struct dealer *self = weir_operator_state(op);
+
+	explorer_assert(!error && !self->over);
+	self->over = true;
+	return dealer_go(op);
+}
+
+static void dealer_cancel(struct weir_operator *op)
+{
+	struct dealer *self = weir_operator_state(op);
+	uint32_t bit = 1u << weir_operator_outlet(op);
+
+	explorer_assert(!(self->cancelled & bit));
+	self->cancelled |= bit;
+	(void)dealer_go(op);
+}
+
+static void dealer_close(struct weir_operator *op)
+{
+	struct dealer *self = weir_operator_state(op);
+
+	if (self->kept)
+		weir_operator_drop(op, self->kept);
+}
+
+static void of_ones_own(void *context, uint32_t n)
+{
+	static const struct weir_operator_ops ops = {
+		.name = "dealer",
+		.state_size = sizeof(struct dealer),
+		.on_pull = dealer_go,
+		.on_push = dealer_push,
+		.on_end = dealer_end,
+		.on_cancel = dealer_cancel,
+		.close = dealer_close,
+	};
+	const struct weir_flow_fan_options options = {.capacity = 1};
+	struct fanning *f = context;
+	struct weir_flow *flow = tokens(f, 3, false);
+	uint32_t i;
+
+	explorer_assert(weir_flow_operator_outlets(&flow, 1, &ops, f, 2,
+						   f->outlets, &options) == 0);
+	for (i = 0; i < 2; i++)
+		f->outlets[i] = weir_flow_items(f->outlets[i],
+						&f->crossing.scene.items);
+	start(f, n, "dealer");
+	close_queue(f);
+}
+
+static void own(void *context)
+{
+	of_ones_own(context, 3);
+}
+
+static void own_one_leaves(void *context)
+{
+	of_ones_own(context, 1);
+}
+
 /* --- Checks --------------------------------------------------------------- */
 
 static struct fanning *went_well(void *context)
@@ -330,6 +433,13 @@ static const struct explorer_scenario scenarios[] = {
 	FANNING(.name = "partition, and two take, one of whom leaves",
 		.setup = partition_one_leaves, .thread = {deal, take_0, take_1},
 		.check = others_were_seen),
+	FANNING(.name = "an operator deals to two", .setup = own,
+		.thread = {deal, take_both}, .check = chosen_were_seen),
+	FANNING(.name = "an operator deals, and one of two leaves",
+		.setup = own_one_leaves, .thread = {deal, take_both},
+		.check = others_were_seen),
+	FANNING(.name = "the run is cancelled as an operator deals",
+		.setup = own, .thread = {deal, cancel}, .check = cancelled),
 	FANNING(.name = "the run is cancelled as items are dealt",
 		.setup = partition, .thread = {deal, cancel},
 		.check = cancelled),
@@ -351,6 +461,9 @@ static const struct explorer_scenario long_scenarios[] = {
 	FANNING(.name = "balance, and two take, one of whom leaves",
 		.setup = balance_one_leaves, .thread = {deal, take_0, take_1},
 		.check = most_were_seen),
+	FANNING(.name = "an operator deals, one is gone as the other asks",
+		.setup = own_one_leaves, .thread = {deal, take_0, take_1},
+		.check = others_were_seen),
 	FANNING(.name = "the run is cancelled, and two work",
 		.setup = partition, .thread = {deal, cancel, take_both},
 		.check = cancelled),
