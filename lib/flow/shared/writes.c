@@ -151,7 +151,7 @@ static const char *end_of(const struct iovec *part)
 /* Copies all of them, if they are many and short. */
 static int copy_parts(struct weir__gathered *gathered, int n)
 {
-	struct iovec *parts = gathered->parts;
+	struct iovec *parts = &gathered->parts[0];
 	size_t sum = 0, at = 0;
 	int i;
 
@@ -170,7 +170,7 @@ int weir__writes_gather(const struct weir__writes *writes,
 			struct weir__gathered *gathered, size_t most,
 			bool alone)
 {
-	struct iovec *parts = gathered->parts;
+	struct iovec *parts = &gathered->parts[0];
 	const struct weir_flow_bytes *bytes;
 	size_t at = writes->at, sum = 0;
 	uint32_t i;
