@@ -225,8 +225,8 @@ struct weir_connection_pipe_options {
 
 /*
  * Joins two connections: what the peer of one sends goes to the peer of the
- * other, both ways at once, through pipes of the kernel's (splice(2)): the bytes
- * are not copied. It takes the place of all four flows of the two: if one of
+ * other, both ways at once. Up to 4 KiB at a time are copied; more goes through
+ * pipes of the kernel's (splice(2)), uncopied. It takes the place of all four flows of the two: if one of
  * these runs, or has run, starting this one is -EALREADY. `options` is copied
  * and may be NULL. -EINVAL: null, twice the same connection, something in
  * `reserved`. (tokio: copy_bidirectional; HAProxy.)
@@ -243,8 +243,9 @@ struct weir_connection_pipe_options {
  * 4. A drain lets it go on to its end; see half_close_ns.
  * 5. Of the connections' own options these have no effect: read_idle_ns,
  *    write_stall_ns, no_half_close, and those of lingering, as all is read.
- * 6. Each way has two more descriptors from its first byte to its end. If there
- *    are none left, or a socket cannot be spliced, it has a buffer of 64 KiB.
+ * 6. Each way has two more descriptors, from the first time that more than 4 KiB
+ *    come, to its end. If there are none left, or a socket cannot be spliced, it
+ *    has a buffer of 64 KiB.
  *
  * Emits: the number of bytes carried, both ways together, as (void
  * *)(uintptr_t), when both peers have ended. Completes: behind the number.

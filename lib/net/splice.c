@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two connections, joined. Each way has a pipe of the kernel's, which bytes go
- * through without being copied (splice(2)). A way takes bytes in only when it
+ * Two connections, joined. Small pieces are received and sent on by way of the
+ * stack: two calls, as a piece that is short was all there is. When a piece is
+ * not short, more is carried through a pipe of the kernel's, without being
+ * copied (splice(2)), until nothing is left. A way takes bytes in only when it
  * holds none: so EAGAIN of that call means that nothing is there, and never
  * that the pipe is full. Where sockets cannot be spliced, or no pipe is to be
  * had, the way has a buffer in its place.
@@ -13,6 +15,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,6 +27,7 @@
 #include "net/connection.h"
 
 #define BLOCK (64u * 1024) /* bytes that a way holds at most */
+#define PIECE 4096u	   /* bytes that are copied rather than spliced */
 #define ROUNDS 4u	   /* blocks that a pull carries each way */
 #define HALF_CLOSE_NS UINT64_C(60000000000)
 
@@ -39,16 +43,20 @@ struct end {
 	bool dry;  /* nothing is there to be read */
 	bool full; /* it takes nothing */
 	bool over; /* its peer has ended, perhaps behind bytes to be read */
+	bool more; /* a short piece need not be all: WEIR__READY_MORE */
 };
 
 /* From one connection to the other. */
 struct way {
-	int pipe[2];  /* or -1 */
-	char *buffer; /* or NULL */
-	size_t held;  /* bytes in either */
-	size_t at;    /* of the buffer: where they begin */
-	bool drained; /* the one connection has been read to its end */
-	bool ended;   /* and the other one was told */
+	int pipe[2];   /* or -1 */
+	char *buffer;  /* or NULL */
+	char *piece;   /* or NULL: for what is left of one */
+	size_t held;   /* bytes in one of the three */
+	size_t at;     /* of the buffer or the piece: where they begin */
+	bool much;     /* the last piece was not short: it splices */
+	bool in_piece; /* what is held */
+	bool drained;  /* the one connection has been read to its end */
+	bool ended;    /* and the other one was told */
 };
 
 struct piping {
@@ -138,7 +146,8 @@ static void empty_way(struct weir__op *op, struct way *way)
 {
 	close_pipe(way);
 	weir__free(weir__op_allocator(op), way->buffer, BLOCK);
-	way->buffer = NULL;
+	weir__free(weir__op_allocator(op), way->piece, PIECE);
+	way->buffer = way->piece = NULL;
 	way->held = 0;
 }
 
@@ -184,8 +193,10 @@ static ssize_t take_some(struct way *way, int fd)
 
 static ssize_t give_some(struct way *way, int fd)
 {
-	if (way->buffer)
-		return send(fd, way->buffer + way->at, way->held,
+	const char *from = way->in_piece ? way->piece : way->buffer;
+
+	if (from)
+		return send(fd, from + way->at, way->held,
 			    MSG_NOSIGNAL | MSG_DONTWAIT);
 	return weir__splice_pipe(way->pipe[0], fd, way->held);
 }
@@ -211,47 +222,59 @@ static void peer_over(struct piping *self, unsigned int i)
 	self->ends[i].over = true;
 }
 
-/* Fills the way, which holds nothing. */
-static void take_in(struct weir__op *op, unsigned int from)
+/* What the call for the one connection has found. */
+static void took(struct weir__op *op, unsigned int from, ssize_t n)
 {
 	struct piping *self = weir__op_state(op);
 	struct weir_connection *connection = connection_of(op, from);
 	struct way *way = &self->ways[from];
-	ssize_t n;
 
-	if (way->pipe[0] < 0 && !way->buffer &&
-	    pipe2(way->pipe, O_CLOEXEC | O_NONBLOCK) < 0) {
-		way->pipe[0] = way->pipe[1] = -1;
-		if (!make_buffer(op, way))
-			return;
-	}
-	do
-		n = take_some(way, connection->fd);
-	while (n < 0 && !gives_up(op, way, from));
 	if (n < 0) {
 		self->ends[from].dry = true;
+		way->much = false;
 		return;
 	}
 	self->moved = true;
-	way->at = 0;
-	way->held = (size_t)n;
 	way->drained = n == 0;
 	if (n == 0)
 		peer_over(self, from);
 	ck_pr_store_64(&connection->bytes_in, connection->bytes_in + (size_t)n);
 }
 
-/* Gives away what the way holds. */
-static void give_out(struct weir__op *op, unsigned int from)
+/* False: the operator has failed. */
+static bool open_pipe(struct weir__op *op, struct way *way)
+{
+	if (way->pipe[0] >= 0 || way->buffer ||
+	    pipe2(way->pipe, O_CLOEXEC | O_NONBLOCK) == 0)
+		return true;
+	way->pipe[0] = way->pipe[1] = -1;
+	return make_buffer(op, way);
+}
+
+/* Fills the way, which holds nothing. */
+static void take_in(struct weir__op *op, unsigned int from)
 {
 	struct piping *self = weir__op_state(op);
-	struct weir_connection *connection = connection_of(op, !from);
 	struct way *way = &self->ways[from];
 	ssize_t n;
 
+	if (!open_pipe(op, way))
+		return;
 	do
-		n = give_some(way, connection->fd);
-	while (n < 0 && !gives_up(op, way, !from));
+		n = take_some(way, connection_of(op, from)->fd);
+	while (n < 0 && !gives_up(op, way, from));
+	way->in_piece = false;
+	way->at = 0;
+	way->held = n > 0 ? (size_t)n : 0;
+	took(op, from, n);
+}
+
+/* What the call for the other connection has found. */
+static void gave(struct weir__op *op, unsigned int from, ssize_t n)
+{
+	struct piping *self = weir__op_state(op);
+	struct weir_connection *connection = connection_of(op, !from);
+
 	if (n < 0) {
 		self->ends[!from].full = true;
 		return;
@@ -261,11 +284,86 @@ static void give_out(struct weir__op *op, unsigned int from)
 		return;
 	}
 	self->moved = true;
-	way->at += (size_t)n;
-	way->held -= (size_t)n;
 	self->carried += (uintptr_t)n;
 	ck_pr_store_64(&connection->bytes_out,
 		       connection->bytes_out + (size_t)n);
+}
+
+/* Gives away what the way holds. */
+static void give_out(struct weir__op *op, unsigned int from)
+{
+	struct piping *self = weir__op_state(op);
+	struct way *way = &self->ways[from];
+	ssize_t n;
+
+	do
+		n = give_some(way, connection_of(op, !from)->fd);
+	while (n < 0 && !gives_up(op, way, !from));
+	if (n > 0) {
+		way->at += (size_t)n;
+		way->held -= (size_t)n;
+	}
+	gave(op, from, n);
+}
+
+/* What is left of a piece. */
+static void hold(struct weir__op *op, struct way *way, const char *bytes,
+		 size_t n)
+{
+	if (!way->piece)
+		way->piece = weir__alloc(weir__op_allocator(op), PIECE);
+	if (!way->piece) {
+		weir__op_fail(op, -ENOMEM, "no memory for a piece");
+		return;
+	}
+	memcpy(way->piece, bytes, n);
+	way->in_piece = true;
+	way->at = 0;
+	way->held = n;
+}
+
+/* Of `n` bytes: how many the other connection has taken. */
+static size_t send_piece(struct weir__op *op, unsigned int from,
+			 const char *bytes, size_t n)
+{
+	struct piping *self = weir__op_state(op);
+	ssize_t sent;
+
+	if (self->ends[!from].full)
+		return 0;
+	do
+		sent = send(connection_of(op, !from)->fd, bytes, n,
+			    MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (sent < 0 && !gives_up(op, &self->ways[from], !from));
+	gave(op, from, sent);
+	return sent > 0 ? (size_t)sent : 0;
+}
+
+/*
+ * Carries a piece. One that is short was all there is, but with an end or with
+ * urgent data, and where the kernel keeps apart what was written apart.
+ */
+static void carry_piece(struct weir__op *op, unsigned int from)
+{
+	struct piping *self = weir__op_state(op);
+	struct weir_connection *connection = connection_of(op, from);
+	struct way *way = &self->ways[from];
+	char piece[PIECE];
+	size_t sent;
+	ssize_t n;
+
+	do
+		n = recv(connection->fd, piece, PIECE, MSG_DONTWAIT);
+	while (n < 0 && !gives_up(op, way, from));
+	took(op, from, n);
+	if (n <= 0)
+		return;
+	way->much = n == PIECE;
+	self->ends[from].dry = n < PIECE && !self->ends[from].more &&
+			       connection->peer.any.sa_family != AF_UNIX;
+	sent = send_piece(op, from, piece, (size_t)n);
+	if (sent < (size_t)n && !op->ended)
+		hold(op, way, piece + sent, (size_t)n - sent);
 }
 
 static void end_way(struct weir__op *op, unsigned int from)
@@ -298,7 +396,9 @@ static void carry(struct weir__op *op, unsigned int from)
 	unsigned int i;
 
 	for (i = 0; i < ROUNDS && !op->ended && can_go_on(self, from); i++) {
-		if (way->held == 0)
+		if (way->held == 0 && !way->much && !way->buffer)
+			carry_piece(op, from);
+		else if (way->held == 0)
 			take_in(op, from);
 		if (!op->ended && way->held > 0 && can_go_on(self, from))
 			give_out(op, from);
@@ -390,6 +490,8 @@ static void pipe_look(struct weir__op *op, unsigned int i)
 			self->ends[i].dry = false;
 		if (events & (POLLOUT | POLLERR | POLLHUP))
 			self->ends[i].full = false;
+		if (events & WEIR__READY_MORE)
+			self->ends[i].more = true;
 		if (events & (POLLRDHUP | POLLHUP))
 			peer_over(self, i);
 		if (events & (POLLERR | POLLHUP))

@@ -135,6 +135,22 @@ static void both_peers_may_end_at_once(void **state)
 	}
 }
 
+/* A read stops there, so a short piece is not all. */
+static void urgent_data_holds_nothing_up(void **state)
+{
+	for_each_kind(kind)
+	{
+		begin(*kind, families[0]);
+		assert_int_equal(send(peers[0], "ab", 2, MSG_OOB), 2);
+		send_text(peers[0], "c");
+		expect_text(&net, peers[1], "ac");
+		peer_ends(0);
+		peer_ends(1);
+		net_over(&net, 0, 2);
+		end();
+	}
+}
+
 /* As after a short visit: all is there before the pipe begins. */
 static void peers_may_have_ended_before_it_begins(void **state)
 {
@@ -236,6 +252,32 @@ static void a_server_joins_its_clients_to_another_server(void **state)
 	}
 }
 
+/* --- Calls ---------------------------------------------------------------- */
+
+static bool no_pipes;
+static uint32_t n_received; /* calls of the library's, where one thread is */
+
+ssize_t __real_recv(int fd, void *to, size_t n, int flags);
+ssize_t __wrap_recv(int fd, void *to, size_t n, int flags);
+
+ssize_t __wrap_recv(int fd, void *to, size_t n, int flags)
+{
+	if (net.place.sim && fd != peers[0] && fd != peers[1])
+		n_received++;
+	return __real_recv(fd, to, n, flags);
+}
+
+int __real_pipe2(int fds[2], int flags);
+int __wrap_pipe2(int fds[2], int flags);
+
+int __wrap_pipe2(int fds[2], int flags)
+{
+	if (!no_pipes)
+		return __real_pipe2(fds, flags);
+	errno = EMFILE;
+	return -1;
+}
+
 /* --- Demand --------------------------------------------------------------- */
 
 /* How many bytes the pipe holds on that way. */
@@ -302,7 +344,32 @@ static bool rests(void)
 				  100000) == 0;
 }
 
-/* Nobody is woken, and no descriptor is needed, while nothing comes. */
+/* More than is copied. */
+#define MUCH 10000
+
+static const char much[MUCH];
+
+static void send_much(int i)
+{
+	assert_int_equal(send(peers[i], much, MUCH, MSG_NOSIGNAL), MUCH);
+}
+
+static void expect_much(int i)
+{
+	char some[MUCH];
+	size_t got = 0;
+	ssize_t n;
+
+	while (got < MUCH) {
+		n = recv(peers[i], some, MUCH - got, MSG_DONTWAIT);
+		assert_true(n > 0 || (n < 0 && errno == EAGAIN));
+		got += n > 0 ? (size_t)n : 0;
+		net_drive(&net);
+	}
+}
+
+/* Nobody is woken, and no descriptor is needed, while nothing comes, or little;
+ * much needs two. */
 static void peers_that_are_silent_cost_nothing(void **state)
 {
 	size_t before;
@@ -312,13 +379,35 @@ static void peers_that_are_silent_cost_nothing(void **state)
 	before = descriptors_count();
 	send_text(peers[0], "hello");
 	expect_text(&net, peers[1], "hello");
+	assert_int_equal(descriptors_count(), before);
+	send_much(0);
+	expect_much(1);
 	assert_int_equal(descriptors_count(), before + 2);
 	assert_true(rests());
 	peer_ends(0);
 	assert_int_equal(descriptors_count(), before);
 	assert_true(rests());
 	peer_ends(1);
-	net_over(&net, 0, 5);
+	net_over(&net, 0, 5 + MUCH);
+	end();
+}
+
+/* A short piece was all there is: nobody asks again, but behind an end. */
+static void little_needs_one_call_to_each(void **state)
+{
+	int i;
+
+	begin(&sim, families[0]);
+	assert_true(rests());
+	n_received = 0;
+	for (i = 0; i < 10; i++) {
+		send_text(peers[0], "hello");
+		expect_text(&net, peers[1], "hello");
+	}
+	assert_int_equal(n_received, 10);
+	peer_ends(0);
+	peer_ends(1);
+	net_over(&net, 0, 50);
 	end();
 }
 
@@ -642,19 +731,6 @@ static void bad_arguments_make_a_failed_flow(void **state)
 
 /* --- Without pipes -------------------------------------------------------- */
 
-static bool no_pipes;
-
-int __real_pipe2(int fds[2], int flags);
-int __wrap_pipe2(int fds[2], int flags);
-
-int __wrap_pipe2(int fds[2], int flags)
-{
-	if (!no_pipes)
-		return __real_pipe2(fds, flags);
-	errno = EMFILE;
-	return -1;
-}
-
 static void it_goes_on_where_no_descriptor_is_left(void **state)
 {
 	for_each_kind(kind)
@@ -663,16 +739,16 @@ static void it_goes_on_where_no_descriptor_is_left(void **state)
 		{
 			begin(*kind, *pair);
 			no_pipes = true;
-			send_text(peers[0], "question");
-			expect_text(&net, peers[1], "question");
+			send_much(0);
+			expect_much(1);
 			no_pipes = false;
-			send_text(peers[1], "answer");
-			expect_text(&net, peers[0], "answer");
+			send_much(1);
+			expect_much(0);
 			send_text(peers[0], "more");
 			expect_text(&net, peers[1], "more");
 			peer_ends(0);
 			peer_ends(1);
-			net_over(&net, 0, 18);
+			net_over(&net, 0, 2 * MUCH + 4);
 			end();
 		}
 	}
@@ -699,7 +775,7 @@ static void out_of_memory_loses_nothing(void **state)
 		net.place.kind = &sim;
 		for (i = 0; i < 2; i++) {
 			make(i, AF_UNIX);
-			send_text(peers[i], "hello");
+			send_much(i);
 			assert_int_equal(shutdown(peers[i], SHUT_WR), 0);
 		}
 		heap.fail = heap.calls + fail;
@@ -763,12 +839,14 @@ int main(void)
 		cmocka_unit_test(bytes_go_both_ways),
 		cmocka_unit_test(either_peer_may_end_first),
 		cmocka_unit_test(both_peers_may_end_at_once),
+		cmocka_unit_test(urgent_data_holds_nothing_up),
 		cmocka_unit_test(peers_may_have_ended_before_it_begins),
 		cmocka_unit_test(both_are_closed_when_it_is_over),
 		cmocka_unit_test(a_server_joins_its_clients_to_another_server),
 		cmocka_unit_test(
 			a_peer_that_takes_nothing_holds_up_its_sender_alone),
 		cmocka_unit_test(peers_that_are_silent_cost_nothing),
+		cmocka_unit_test(little_needs_one_call_to_each),
 		cmocka_unit_test(
 			silence_behind_an_end_is_not_waited_for_for_ever),
 		cmocka_unit_test(an_end_behind_bytes_that_nobody_takes_counts),
