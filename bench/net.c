@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The clients of W7 and W8, and the servers by hand. See net.h. */
+/* The clients of W7, W8 and W9, and the servers by hand. See net.h. */
 #include "net.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define CHUNK 8192 /* a client's records, at once */
+#define CHUNK NET_BULK_SIZE /* a client's records, at once */
+#define ROOM (1 << 18)	    /* of a harness's socket: for a chunk */
+#define PATIENCE_MS 10000
 
 struct client {
 	int fd;
+	bool behind;	    /* the proxy: it sends back what comes */
 	uint64_t next, end; /* its records */
 	size_t size, got;
 	char sent[CHUNK], expected[CHUNK], came[CHUNK];
@@ -31,47 +38,96 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Of all threads but this one. */
-static uint64_t others_cpu_ns(void)
+/* Of all threads but this one, or of the process outside. */
+static uint64_t others_cpu_ns(const struct net *net)
 {
+	clockid_t clock;
+
+	if (net->outside)
+		return clock_getcpuclockid(net->outside, &clock) == 0
+			       ? clock_ns(clock)
+			       : 0;
 	return clock_ns(CLOCK_PROCESS_CPUTIME_ID) -
 	       clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* --- Connections ---------------------------------------------------------- */
 
-static int connect_one(int listener, struct sockaddr_in *at, int *client,
-		       int *server)
+static int without_delay(int fd)
 {
-	socklen_t n = sizeof(*at);
 	int one = 1;
 
-	*client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (*client < 0)
+	return setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) < 0
+		       ? -errno
+		       : 0;
+}
+
+/* A listener at a port that is free. */
+static int listen_at(struct sockaddr_in *at)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t n = sizeof(*at);
+
+	*at = (struct sockaddr_in){.sin_family = AF_INET};
+	at->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0 || bind(fd, (struct sockaddr *)at, n) < 0 ||
+	    listen(fd, NET_MAX) < 0 ||
+	    getsockname(fd, (struct sockaddr *)at, &n) < 0)
 		return -errno;
-	if (connect(*client, (struct sockaddr *)at, n) < 0 ||
-	    setsockopt(*client, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
-		return -errno;
-	*server = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (*server < 0 ||
-	    setsockopt(*server, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
+	return fd;
+}
+
+/* What the harness sends never waits for who reads it: it has one thread. */
+static int make_room(int fd)
+{
+	int room = ROOM;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)) < 0)
 		return -errno;
 	return 0;
 }
 
+/* A socket of the harness, connected; or a negative errno. */
+static int connect_to(const struct net *net, const struct sockaddr_in *at)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (net->proxy)
+		rc = make_room(fd);
+	if (rc == 0 &&
+	    connect(fd, (const struct sockaddr *)at, sizeof(*at)) < 0)
+		rc = -errno;
+	if (rc == 0)
+		rc = without_delay(fd);
+	return rc < 0 ? rc : fd;
+}
+
+/* Both ends of a connection: the harness's, and the server's. */
+static int connect_one(const struct net *net, int listener,
+		       const struct sockaddr_in *at, int *ours, int *theirs)
+{
+	*ours = connect_to(net, at);
+	if (*ours < 0)
+		return *ours;
+	*theirs = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	return *theirs < 0 ? -errno : without_delay(*theirs);
+}
+
 static int connect_all(struct net *net)
 {
-	struct sockaddr_in at = {.sin_family = AF_INET};
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), rc = 0;
-	socklen_t n = sizeof(at);
+	struct sockaddr_in at;
+	int listener = listen_at(&at), rc = listener < 0 ? listener : 0;
 
-	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (listener < 0 || bind(listener, (struct sockaddr *)&at, n) < 0 ||
-	    listen(listener, NET_MAX) < 0 ||
-	    getsockname(listener, (struct sockaddr *)&at, &n) < 0)
-		return -errno;
-	for (unsigned i = 0; i < net->n && rc == 0; i++)
-		rc = connect_one(listener, &at, &net->clients[i], &net->fds[i]);
+	for (unsigned i = 0; i < net->n && rc == 0; i++) {
+		rc = connect_one(net, listener, &at, &net->clients[i],
+				 &net->fds[i]);
+		if (rc == 0 && net->proxy)
+			rc = connect_one(net, listener, &at, &net->behind[i],
+					 &net->ups[i]);
+	}
 	close(listener);
 	return rc;
 }
@@ -85,21 +141,16 @@ static void record(const struct net *net, char *to, uint64_t number)
 
 	snprintf(digits, sizeof(digits), "%016llx", (unsigned long long)number);
 	memcpy(to, digits, 16);
-	if (!net->lines) {
-		memset(to + 16, 'e', NET_ECHO_SIZE - 16);
-		return;
-	}
-	memset(to + 16, 'l', NET_LINE_SIZE - 17);
-	to[NET_LINE_SIZE - 1] = '\n';
+	memset(to + 16, 'l', net->size - 16);
+	if (net->lines)
+		to[net->size - 1] = '\n';
 }
 
 static int client_send(const struct net *net, struct client *client)
 {
-	size_t size = net->lines ? NET_LINE_SIZE : NET_ECHO_SIZE;
-
 	for (unsigned i = 0; i < net->at_once; i++)
-		record(net, client->sent + i * size, client->next + i);
-	client->size = size * net->at_once;
+		record(net, client->sent + i * net->size, client->next + i);
+	client->size = net->size * net->at_once;
 	client->got = 0;
 	memcpy(client->expected, client->sent, client->size);
 	if (net->lines)
@@ -110,12 +161,27 @@ static int client_send(const struct net *net, struct client *client)
 	return 0;
 }
 
+/* What is behind the proxy: it has room for what a client sends at once. */
+static int send_back(struct client *client)
+{
+	ssize_t n = recv(client->fd, client->came, CHUNK, 0);
+
+	if (n <= 0)
+		return -EPIPE;
+	return send(client->fd, client->came, (size_t)n, MSG_NOSIGNAL) == n
+		       ? 0
+		       : -EIO;
+}
+
 /* 1: it has got all of its records. */
 static int client_receive(struct net *net, struct client *client)
 {
-	ssize_t n = recv(client->fd, client->came + client->got,
-			 client->size - client->got, 0);
+	ssize_t n;
 
+	if (client->behind)
+		return send_back(client);
+	n = recv(client->fd, client->came + client->got,
+		 client->size - client->got, 0);
 	if (n <= 0)
 		return -EPIPE;
 	client->got += (size_t)n;
@@ -150,19 +216,29 @@ static int clients_run(struct net *net, struct client *clients, int epoll)
 	return rc < 0 ? rc : 0;
 }
 
+static int watch(int epoll, struct client *client, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = client};
+
+	client->fd = fd;
+	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+/* Behind all clients are those that send back. */
 static int clients_start(struct net *net, struct client *clients, int epoll)
 {
-	for (unsigned i = 0; i < net->n; i++) {
-		struct epoll_event event = {.events = EPOLLIN,
-					    .data.ptr = &clients[i]};
+	int rc = 0;
 
-		clients[i].fd = net->clients[i];
+	for (unsigned i = 0; i < net->n && rc == 0; i++) {
 		clients[i].next = net->items / net->n * i;
 		clients[i].end = net->items / net->n * (i + 1);
-		if (epoll_ctl(epoll, EPOLL_CTL_ADD, clients[i].fd, &event) < 0)
-			return -errno;
+		rc = watch(epoll, &clients[i], net->clients[i]);
+		if (rc < 0 || !net->proxy)
+			continue;
+		clients[net->n + i].behind = true;
+		rc = watch(epoll, &clients[net->n + i], net->behind[i]);
 	}
-	return 0;
+	return rc;
 }
 
 /* --- A run ---------------------------------------------------------------- */
@@ -201,41 +277,120 @@ static int measure(struct net *net, struct client *clients, int epoll)
 	int rc;
 
 	wait_until_ready(net);
-	cpu_ns = others_cpu_ns();
+	cpu_ns = others_cpu_ns(net);
 	n_calls = net_calls();
 	start_ns = clock_ns(CLOCK_MONOTONIC);
 	rc = clients_run(net, clients, epoll);
 	net->elapsed_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
-	net->cpu_ns = others_cpu_ns() - cpu_ns;
+	net->cpu_ns = others_cpu_ns(net) - cpu_ns;
 	net->n_calls = net_calls() - n_calls;
 	return rc;
 }
 
-int net_run(struct net *net, int (*serve)(struct net *net))
+/* Between clients and a server that are all connected. */
+static int run(struct net *net)
 {
-	struct client *clients = calloc(net->n, sizeof(*clients));
+	struct client *clients = calloc(2 * net->n, sizeof(*clients));
 	int epoll = epoll_create1(EPOLL_CLOEXEC), rc;
 	pthread_t thread;
 
-	net->serve = serve;
 	if (!clients || epoll < 0)
 		return -ENOMEM; /* the program ends */
-	net_calls_leave_out(true);
-	rc = connect_all(net);
-	if (rc == 0)
-		rc = clients_start(net, clients, epoll);
-	if (rc == 0)
+	rc = clients_start(net, clients, epoll);
+	if (rc == 0 && net->outside)
+		net->ready = true;
+	else if (rc == 0)
 		rc = -pthread_create(&thread, NULL, server, net);
 	if (rc < 0)
 		return rc;
 	rc = measure(net, clients, epoll);
-	for (unsigned i = 0; i < net->n; i++)
+	for (unsigned i = 0; i < net->n; i++) {
 		close(net->clients[i]);
-	pthread_join(thread, NULL);
-	net_calls_leave_out(false);
+		if (net->proxy)
+			close(net->behind[i]);
+	}
+	if (!net->outside)
+		pthread_join(thread, NULL);
 	close(epoll);
 	free(clients);
 	return rc < 0 ? rc : net->rc;
+}
+
+int net_run(struct net *net, int (*serve)(struct net *net))
+{
+	int rc;
+
+	net->serve = serve;
+	net_calls_leave_out(true);
+	rc = connect_all(net);
+	if (rc == 0)
+		rc = run(net);
+	net_calls_leave_out(false);
+	return rc;
+}
+
+/* The process connects to what is behind it when somebody has come. */
+static int connect_through(struct net *net, const struct sockaddr_in *front,
+			   int back)
+{
+	struct pollfd comes = {.fd = back, .events = POLLIN};
+	int rc = 0;
+
+	for (unsigned i = 0; i < net->n && rc == 0; i++) {
+		net->clients[i] = connect_to(net, front);
+		if (net->clients[i] < 0)
+			return net->clients[i];
+		if (poll(&comes, 1, PATIENCE_MS) != 1)
+			return -ETIMEDOUT;
+		net->behind[i] = accept4(back, NULL, NULL, SOCK_CLOEXEC);
+		rc = net->behind[i] < 0 ? -errno
+					: without_delay(net->behind[i]);
+	}
+	return rc;
+}
+
+int net_run_outside(struct net *net,
+		    int (*start)(struct net *net, int listener, unsigned port))
+{
+	struct sockaddr_in front_at, back_at;
+	int front = listen_at(&front_at), back = listen_at(&back_at), rc;
+
+	if (front < 0 || back < 0 || make_room(back) < 0)
+		return -EIO; /* the program ends */
+	net_calls_leave_out(true);
+	rc = start(net, front, ntohs(back_at.sin_port));
+	if (rc == 0)
+		rc = connect_through(net, &front_at, back);
+	close(front);
+	close(back);
+	if (rc == 0)
+		rc = run(net);
+	if (net->outside > 0) {
+		(void)kill(net->outside, SIGKILL);
+		(void)waitpid(net->outside, NULL, 0);
+	}
+	net_calls_leave_out(false);
+	return rc;
+}
+
+bool net_set_up(struct net *net, const char *scene, unsigned window,
+		uint64_t items)
+{
+	bool bulk = strcmp(scene, "bulk") == 0;
+
+	*net = (struct net){.n = window, .at_once = 1, .items = items};
+	net->size = bulk ? NET_BULK_SIZE : NET_ECHO_SIZE;
+	net->proxy = bulk || strcmp(scene, "proxy") == 0;
+	net->lines = strcmp(scene, "lines") == 0;
+	if (net->lines) {
+		net->n = NET_LINES_CLIENTS;
+		net->at_once = window;
+		net->size = NET_LINE_SIZE;
+	} else if (!net->proxy && strcmp(scene, "echo") != 0) {
+		return false;
+	}
+	return net->n <= NET_MAX && net->at_once <= NET_MAX &&
+	       items % (net->n * net->at_once) == 0;
 }
 
 /* --- By hand -------------------------------------------------------------- */
@@ -312,6 +467,101 @@ int net_bare(struct net *net)
 			close(bare->fd);
 			left--;
 		}
+	}
+	close(epoll);
+	free(all);
+	return 0;
+}
+
+/* --- A proxy by hand ------------------------------------------------------ */
+
+struct relay {
+	int from, to;
+	int pipe[2];
+	bool *over; /* of both ways */
+};
+
+/* What the harness's socket has no room for waits for room. */
+static bool relay_out(const struct relay *relay, ssize_t left)
+{
+	struct pollfd room = {.fd = relay->to, .events = POLLOUT};
+	ssize_t n;
+
+	while (left > 0) {
+		n = splice(relay->pipe[0], NULL, relay->to, NULL, (size_t)left,
+			   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+		if (n < 0 && (errno != EAGAIN || poll(&room, 1, -1) < 0))
+			return false;
+		left -= n > 0 ? n : 0;
+	}
+	return true;
+}
+
+/* True: one of both has ended. */
+static bool relay_once(const struct relay *relay)
+{
+	ssize_t n = splice(relay->from, NULL, relay->pipe[1], NULL, NET_BLOCK,
+			   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+
+	if (n < 0 && errno == EAGAIN)
+		return false;
+	return n <= 0 || !relay_out(relay, n);
+}
+
+static int relay_begin(int epoll, struct relay *relay, int from, int to)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = relay};
+
+	relay->from = from;
+	relay->to = to;
+	if (pipe2(relay->pipe, O_CLOEXEC | O_NONBLOCK) < 0 ||
+	    epoll_ctl(epoll, EPOLL_CTL_ADD, from, &event) < 0)
+		return -errno;
+	return 0;
+}
+
+static void relay_run(int epoll, unsigned left)
+{
+	struct epoll_event events[NET_MAX];
+
+	while (left > 0) {
+		int n = epoll_wait(epoll, events, NET_MAX, -1);
+
+		for (int i = 0; i < n; i++) {
+			struct relay *relay = events[i].data.ptr;
+
+			if (*relay->over || !relay_once(relay))
+				continue;
+			*relay->over = true;
+			close(relay->from);
+			close(relay->to);
+			left--;
+		}
+	}
+}
+
+int net_bare_proxy(struct net *net)
+{
+	struct relay *all = calloc(2 * net->n, sizeof(*all));
+	int epoll = epoll_create1(EPOLL_CLOEXEC), rc = 0;
+	bool over[NET_MAX] = {false};
+
+	if (!all || epoll < 0)
+		return -ENOMEM; /* the program ends */
+	for (unsigned i = 0; i < net->n && rc == 0; i++) {
+		all[2 * i].over = all[2 * i + 1].over = &over[i];
+		rc = relay_begin(epoll, &all[2 * i], net->fds[i], net->ups[i]);
+		if (rc == 0)
+			rc = relay_begin(epoll, &all[2 * i + 1], net->ups[i],
+					 net->fds[i]);
+	}
+	if (rc < 0)
+		return rc;
+	net_ready(net);
+	relay_run(epoll, net->n);
+	for (unsigned i = 0; i < 2 * net->n; i++) {
+		close(all[i].pipe[0]);
+		close(all[i].pipe[1]);
 	}
 	close(epoll);
 	free(all);

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * W7 and W8: a server, on a thread of its own, and its clients, which are a
+ * W7, W8 and W9: a server, on a thread of its own, and its clients, which are a
  * part of the harness and the same for whoever serves. The connections are
  * there before: TCP over the loopback device.
  *
  * A client sends so many records at once (W7: one of 64 bytes; W8: 64 lines of
  * 100 bytes), waits until as many have come back, compares each byte, and goes
- * on. W7's server sends back what has come, W8's each line in capitals.
+ * on. W7's server sends back what has come, W8's each line in capitals. W9's is a
+ * proxy: what sends back is behind it, on the thread of the clients; records
+ * have 64 bytes or 64 KiB.
  *
  * Counted is from the first record to the last: the CPU time of all threads but
- * the clients', and the system calls by which they read, write and wait.
+ * the clients', and the system calls by which they read, write and wait. Of a
+ * proxy that is a program of its own (net_run_outside()): the CPU time of its
+ * process.
  */
 #ifndef WEIR_BENCH_NET_H
 #define WEIR_BENCH_NET_H
@@ -18,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <sys/types.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -25,25 +31,34 @@ extern "C" {
 #define NET_BLOCK 65536 /* of a server's reads */
 #define NET_ECHO_SIZE 64
 #define NET_LINE_SIZE 100
+#define NET_BULK_SIZE 65536
 #define NET_LINES_CLIENTS 8 /* connections of W8 */
 #define NET_MAX 64
 
 struct net {
 	/* what to do */
-	bool lines;
+	bool lines, proxy;
 	bool anew;	  /* answers are allocated, if the server can do both */
 	unsigned n;	  /* connections */
 	unsigned at_once; /* records */
+	size_t size;	  /* of a record */
 	uint64_t items;	  /* of all: a multiple of n * at_once */
 	int fds[NET_MAX]; /* the server's, which closes them; do not block */
+	int ups[NET_MAX]; /* of a proxy: to what is behind it; the same */
 	/* what was found */
 	uint64_t elapsed_ns, cpu_ns, n_calls, count, sum;
 	/* the harness's */
-	int clients[NET_MAX];
+	int clients[NET_MAX], behind[NET_MAX];
+	pid_t outside; /* the process that is measured; 0: this one */
 	bool ready;
 	int rc;
 	int (*serve)(struct net *net);
 };
+
+/* What to do in that scene: "echo", "lines", "proxy" or "bulk". False: there is
+ * none, or it has not so many. */
+bool net_set_up(struct net *net, const char *scene, unsigned window,
+		uint64_t items);
 
 /*
  * Runs serve(net) on a thread: it calls net_ready() when it is set up, serves
@@ -52,8 +67,16 @@ struct net {
 int net_run(struct net *net, int (*serve)(struct net *net));
 void net_ready(struct net *net);
 
-/* The servers of W7 and W8 with a loop of their own and nothing else. */
+/*
+ * The same of a process: start() gives it a listening socket, and the port of
+ * what is behind it, and sets `outside`. It is killed at the end.
+ */
+int net_run_outside(struct net *net,
+		    int (*start)(struct net *net, int listener, unsigned port));
+
+/* The servers with a loop of their own and nothing else. */
 int net_bare(struct net *net);
+int net_bare_proxy(struct net *net);
 
 /*
  * By hand: answers all whole lines in data[0..*n) into `out`, and moves the rest

@@ -5,6 +5,7 @@
  * libraries that it links. Under the sanitizers, which have these themselves,
  * nothing is counted.
  */
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -59,6 +60,13 @@ ssize_t writev(int fd, const struct iovec *pieces, int n)
 {
 	called();
 	return syscall(SYS_writev, fd, pieces, n);
+}
+
+ssize_t splice(int from, off64_t *from_at, int to, off64_t *to_at, size_t n,
+	       unsigned flags)
+{
+	called();
+	return syscall(SYS_splice, from, from_at, to, to_at, n, flags);
 }
 
 ssize_t recv(int fd, void *data, size_t n, int flags)

@@ -188,7 +188,7 @@ static int ask(struct peer *peer, const char *who,
 	return 0;
 }
 
-/* W7 and W8: what else it has counted are system calls. */
+/* W7 to W9: what else it has counted are system calls. */
 static int ask_net(struct peer *peer, const char *who,
 		   const struct bench_cell *cell, uint64_t items,
 		   struct bench_result *result)

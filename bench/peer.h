@@ -22,6 +22,7 @@ bool peer_has_caf(const struct bench_cell *cell);
 bool peer_has_caf_stream(const struct bench_cell *cell);
 bool peer_has_uv(const struct bench_cell *cell);
 bool peer_has_uv_net(const struct bench_cell *cell);
+bool peer_has_haproxy(const struct bench_cell *cell);
 bool peer_has_erlang(const struct bench_cell *cell);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * W7 and W8 with the library, on a loop unless its name says otherwise:
+ * W7, W8 and W9 with the library, on a loop unless its name says otherwise:
  *
- * weir		a flow for each connection: weir_connection_run()
+ * weir		a flow for each connection: weir_connection_run(); W9:
+ *		weir_connection_pipe()
  * weir.threads the same on a pool of one worker
  * weir.anew	W8: on a loop, each answer in memory of its own
  * weir.actor	W7: an actor for each connection, with a descriptor port; it
  *		reads and writes in its turn
- * bare		the limit: epoll, read and write
+ * bare		the limit: epoll, read and write; W9: splice
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,24 +18,19 @@
 
 #include "net.h"
 #include "support.h"
+#include "w7.h"
 #include "who.h"
 
-static int run(const struct bench_cell *cell, uint64_t items,
-	       int (*serve)(struct net *net), struct bench_result *result)
+int w7_run(const struct bench_cell *cell, uint64_t items,
+	   int (*run)(struct net *net, const void *with), const void *with,
+	   struct bench_result *result)
 {
-	bool lines = strcmp(cell->workload->name, "W8") == 0;
-	struct net net = {
-		.lines = lines,
-		.n = lines ? NET_LINES_CLIENTS : cell->window,
-		.at_once = lines ? cell->window : 1,
-		.items = items,
-	};
+	struct net net;
 	int rc;
 
-	if (net.n > NET_MAX || items % (net.n * net.at_once) ||
-	    net.at_once > NET_MAX)
+	if (!net_set_up(&net, cell->workload->scene, cell->window, items))
 		return -EINVAL;
-	rc = net_run(&net, serve);
+	rc = run(&net, with);
 	result->elapsed_ns = net.elapsed_ns;
 	result->count = net.count;
 	result->sum = net.sum;
@@ -44,10 +40,33 @@ static int run(const struct bench_cell *cell, uint64_t items,
 	return rc;
 }
 
+struct served_by {
+	int (*serve)(struct net *net);
+};
+
+static int run_here(struct net *net, const void *with)
+{
+	return net_run(net, ((const struct served_by *)with)->serve);
+}
+
+static int run(const struct bench_cell *cell, uint64_t items,
+	       int (*serve)(struct net *net), struct bench_result *result)
+{
+	const struct served_by by = {serve};
+
+	return w7_run(cell, items, run_here, &by, result);
+}
+
 int w7_bare(const struct bench_cell *cell, uint64_t items,
 	    struct bench_result *result)
 {
 	return run(cell, items, net_bare, result);
+}
+
+int w9_bare(const struct bench_cell *cell, uint64_t items,
+	    struct bench_result *result)
+{
+	return run(cell, items, net_bare_proxy, result);
 }
 
 /* --- Flows ---------------------------------------------------------------- */
@@ -91,17 +110,30 @@ static struct weir_flow *answers(struct weir_flow *flow, void *context)
 	return weir_flow_same_items(flow);
 }
 
-static int begin(struct net *net, struct weir_executor *executor,
-		 struct served *served, int fd)
+/* The flow of a connection, or of the two that a proxy joins. */
+static struct weir_flow *flow_of(struct net *net, unsigned i)
 {
-	struct weir_connection *connection;
-	int rc = weir_connection_new(&connection, fd, NULL, NULL);
+	struct weir_connection *connection = NULL, *up = NULL;
+	struct weir_flow *flow;
 
-	if (rc < 0)
-		return rc;
-	served->flow = weir_connection_run(connection,
+	if (weir_connection_new(&connection, net->fds[i], NULL, NULL) < 0 ||
+	    (net->proxy &&
+	     weir_connection_new(&up, net->ups[i], NULL, NULL) < 0))
+		return NULL;
+	if (net->proxy)
+		flow = weir_connection_pipe(connection, up, NULL);
+	else
+		flow = weir_connection_run(connection,
 					   net->lines ? answers : NULL, net);
 	weir_connection_unref(connection);
+	weir_connection_unref(up);
+	return flow;
+}
+
+static int begin(struct net *net, struct weir_executor *executor,
+		 struct served *served, unsigned i)
+{
+	served->flow = flow_of(net, i);
 	return weir_flow_start(served->flow, executor, NULL, &served->run);
 }
 
@@ -112,7 +144,7 @@ static int serve_flows(struct net *net, struct weir_executor *executor)
 	int rc = 0;
 
 	for (unsigned i = 0; i < net->n && rc == 0; i++)
-		rc = begin(net, executor, &all[i], net->fds[i]);
+		rc = begin(net, executor, &all[i], i);
 	if (rc < 0)
 		return rc; /* the program ends */
 	net_ready(net);

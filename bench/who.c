@@ -19,6 +19,7 @@
 #define SMALL bench_small_window
 #define UV peer_has_uv
 #define UV_NET peer_has_uv_net
+#define HAPROXY peer_has_haproxy
 #define ERLANG peer_has_erlang
 
 const struct bench_who bench_whos[] = {
@@ -153,6 +154,20 @@ const struct bench_who bench_whos[] = {
 	{"W8", "lines", "weir.threads", SMALL, w7_threads},
 	{"W8", "lines", "libuv", UV_NET, uv_net, true},
 	{"W8", "lines", "libuv.each", UV_NET, uv_net_each, true},
+
+	{"W9", "proxy", "bare", SMALL, w9_bare},
+	{"W9", "proxy", "weir", SMALL, w7_loop},
+	{"W9", "proxy", "weir.threads", SMALL, w7_threads},
+	{"W9", "proxy", "libuv", UV_NET, uv_net, true},
+	{"W9", "proxy", "haproxy", HAPROXY, haproxy_copies, true},
+	{"W9", "proxy", "haproxy.splice", HAPROXY, haproxy_splices, true},
+
+	{"W9", "bulk", "bare", SMALL, w9_bare},
+	{"W9", "bulk", "weir", SMALL, w7_loop},
+	{"W9", "bulk", "weir.threads", SMALL, w7_threads},
+	{"W9", "bulk", "libuv", UV_NET, uv_net, true},
+	{"W9", "bulk", "haproxy", HAPROXY, haproxy_copies, true},
+	{"W9", "bulk", "haproxy.splice", HAPROXY, haproxy_splices, true},
 
 	{0},
 };

@@ -91,8 +91,9 @@ bench_run w5_busy;
 bench_run w5_awake;
 bench_run w5_parked;
 
-/* W7, W8: a limit, the library */
+/* W7, W8, W9: limits, the library */
 bench_run w7_bare;
+bench_run w9_bare;
 bench_run w7_loop;
 bench_run w7_threads;
 bench_run w8_anew;
@@ -110,5 +111,7 @@ bench_run erlang_pool;
 bench_run uv_work;
 bench_run uv_net;
 bench_run uv_net_each;
+bench_run haproxy_copies;
+bench_run haproxy_splices;
 
 #endif

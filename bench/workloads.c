@@ -134,6 +134,7 @@ static const unsigned fan_in_windows[] = {256, BENCH_END};
 static const unsigned w2_windows[] = {16, 256, BENCH_END};
 static const unsigned w4_windows[] = {64, BENCH_END};
 static const unsigned w7_windows[] = {1, 64, BENCH_END};
+static const unsigned w9_windows[] = {8, BENCH_END};
 static const unsigned scale_stages[] = {8, BENCH_END};
 static const unsigned scale_windows[] = {16, 256, BENCH_END};
 static const unsigned memory_windows[] = {16, 256, 4096, BENCH_END};
@@ -204,6 +205,14 @@ const struct bench_workload bench_workloads[] = {
 	{"W8", "lines", "CPU ns of the server, ns, system calls a line", 512, 0,
 	 NULL, w4_windows, one_worker, expect_jobs, false,
 	 "8 connections; window: lines of 100 bytes sent at once", net_columns,
+	 "bare"},
+	{"W9", "proxy", "CPU ns of the proxy, ns, system calls a message", 64,
+	 0, NULL, w7_windows, one_worker, expect_jobs, false,
+	 "64 bytes through a proxy, and back; window: connections", net_columns,
+	 "bare"},
+	{"W9", "bulk", "CPU ns of the proxy, ns, system calls a message", 64, 0,
+	 NULL, w9_windows, one_worker, expect_jobs, false,
+	 "64 KiB through a proxy, and back; window: connections", net_columns,
 	 "bare"},
 	{0},
 };

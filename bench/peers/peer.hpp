@@ -14,7 +14,7 @@
  * time it has computed. The end of stdin ends it.
  *
  * In W4 a job's work has that many steps, and CPU_NS is the CPU time of all
- * threads, WORK_NS that of the work alone. In W7 and W8 CPU_NS is that of the
+ * threads, WORK_NS that of the work alone. In W7 to W9 CPU_NS is that of the
  * server, and WORK_NS the number of its system calls. They are 0 elsewhere.
  */
 #ifndef WEIR_BENCH_PEERS_PEER_HPP
@@ -38,7 +38,7 @@ struct request {
 struct answer {
 	std::uint64_t elapsed_ns, count, sum, last;
 	std::uint64_t bytes;	       /* an actor's; 0 = not measured */
-	std::uint64_t cpu_ns, work_ns; /* W4; W7 and W8 */
+	std::uint64_t cpu_ns, work_ns; /* W4; W7 to W9 */
 };
 
 /* The fan-in's, and what each has of the window. */

@@ -6,7 +6,7 @@
  * is one more.
  *
  * Their number is that of a process from its first request on, so each run is
- * a process of its own. For W7 and W8 see uv_net.hpp.
+ * a process of its own. For W7 to W9 see uv_net.hpp.
  */
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -111,16 +111,21 @@ static void run_jobs(const request &r, answer &a)
 	_exit(write(pipe, &a, sizeof(a)) == sizeof(a) ? 0 : 1);
 }
 
+using server = int(net *);
+
+static server *server_of(const std::string &who, const net &n)
+{
+	if (who == "libuv.each")
+		return uv_net::serve_each;
+	return n.proxy ? uv_net::relay : uv_net::serve;
+}
+
 static bool run_net(const request &r, answer &a)
 {
-	net n = {};
+	net n;
 
-	n.lines = r.scene == "lines";
-	n.n = n.lines ? NET_LINES_CLIENTS : r.window;
-	n.at_once = n.lines ? r.window : 1;
-	n.items = r.items;
-	if (net_run(&n,
-		    r.who == "libuv" ? uv_net::serve : uv_net::serve_each) != 0)
+	if (!net_set_up(&n, r.scene.c_str(), r.window, r.items) ||
+	    net_run(&n, server_of(r.who, n)) != 0)
 		return false;
 	a = {n.elapsed_ns, n.count, n.sum, 0, 0, n.cpu_ns, n.n_calls};
 	return true;
@@ -132,9 +137,9 @@ static bool run(const request &r, answer &a)
 	pid_t child;
 	bool ok;
 
-	if ((r.who == "libuv" && r.scene == "echo") || r.scene == "lines")
+	if (r.scene != "jobs")
 		return run_net(r, a);
-	if (r.who != "libuv" || r.scene != "jobs" || pipe(ends) != 0)
+	if (r.who != "libuv" || pipe(ends) != 0)
 		return false;
 	child = fork();
 	if (child == 0)
