@@ -169,5 +169,18 @@ const struct bench_who bench_whos[] = {
 	{"W9", "bulk", "haproxy", HAPROXY, haproxy_copies, true},
 	{"W9", "bulk", "haproxy.splice", HAPROXY, haproxy_splices, true},
 
+	{"W10", "child", "shell", ANY, w10_shell},
+	{"W10", "child", "weir", ANY, w10_child},
+#if BENCH_Z
+	{"W10", "deflate", "bare", ANY, w10_alone},
+	{"W10", "deflate", "weir", ANY, w10_weir},
+	{"W10", "inflate", "bare", ANY, w10_alone},
+	{"W10", "inflate", "weir", ANY, w10_weir},
+	{"W10", "zstd", "bare", ANY, w10_alone},
+	{"W10", "zstd", "weir", ANY, w10_weir},
+	{"W10", "unzstd", "bare", ANY, w10_alone},
+	{"W10", "unzstd", "weir", ANY, w10_weir},
+#endif
+
 	{0},
 };

@@ -99,6 +99,13 @@ bench_run w7_threads;
 bench_run w8_anew;
 bench_run w7_actor;
 
+/* W10: a child, beside a shell's; compression, beside its library alone (in a
+ * build that has it) */
+bench_run w10_child;
+bench_run w10_shell;
+bench_run w10_alone;
+bench_run w10_weir;
+
 /* Peers */
 bench_run tbb_pipeline;
 bench_run tbb_serial;

@@ -135,6 +135,8 @@ static const unsigned w2_windows[] = {16, 256, BENCH_END};
 static const unsigned w4_windows[] = {64, BENCH_END};
 static const unsigned w7_windows[] = {1, 64, BENCH_END};
 static const unsigned w9_windows[] = {8, BENCH_END};
+static const char *const child_columns[] = {"ns", "CPU ns", "own"};
+static const char *const z_columns[] = {"CPU ns", "ns", "bytes"};
 static const unsigned scale_stages[] = {8, BENCH_END};
 static const unsigned scale_windows[] = {16, 256, BENCH_END};
 static const unsigned memory_windows[] = {16, 256, 4096, BENCH_END};
@@ -214,5 +216,20 @@ const struct bench_workload bench_workloads[] = {
 	 NULL, w9_windows, one_worker, expect_jobs, false,
 	 "64 KiB through a proxy, and back; window: connections", net_columns,
 	 "bare"},
+	{"W10", "child", "ns, CPU ns of all, of this process a 64 KiB", 1, 0,
+	 NULL, NULL, one_worker, expect_length, false,
+	 "blocks of 64 KiB through cat, and back", child_columns, "shell"},
+	{"W10", "deflate", "CPU ns, ns, bytes out of 64 KiB", 1, 64, NULL, NULL,
+	 one_worker, expect_length, false,
+	 "weir_flow_deflate() beside zlib in a loop", z_columns, "bare"},
+	{"W10", "inflate", "CPU ns, ns, bytes out of 64 KiB", 1, 64, NULL, NULL,
+	 one_worker, expect_length, false, "weir_flow_inflate(), the same",
+	 z_columns, "bare"},
+	{"W10", "zstd", "CPU ns, ns, bytes out of 64 KiB", 1, 64, NULL, NULL,
+	 one_worker, expect_length, false,
+	 "weir_flow_zstd() beside libzstd in a loop", z_columns, "bare"},
+	{"W10", "unzstd", "CPU ns, ns, bytes out of 64 KiB", 1, 64, NULL, NULL,
+	 one_worker, expect_length, false, "weir_flow_unzstd(), the same",
+	 z_columns, "bare"},
 	{0},
 };

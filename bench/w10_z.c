@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * z [MEGABYTES [ROUNDS]]: compression as an operator against the library alone, in
- * a loop over the same pieces and into blocks of the same size: the time that this
- * thread computes in the fastest of rounds in turns, and what the operator makes of the
- * loop's rate. Fails if they do not come to the same bytes.
+ * W10, compression: an operator against its library alone, in a loop over the
+ * same pieces and into blocks of the same size. What is packed must come to the
+ * same bytes as by the other one, and what is unpacked to the text.
  */
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +16,10 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "support.h"
+#include "who.h"
+
 #define BLOCK 65536
-#define ROUNDS_MAX 99
 
 /* --- Texts, and what becomes of them ---------------------------------------- */
 
@@ -29,14 +28,17 @@ struct text {
 	size_t n;
 };
 
+/* What has come out. */
 struct sum {
 	uint64_t n;
-	uLong crc;
+	uLong crc;	   /* of what was packed */
+	struct text plain; /* that was to be unpacked, or nothing */
+	bool wrong;
 };
 
 static void die(const char *what)
 {
-	fprintf(stderr, "z: %s\n", what);
+	fprintf(stderr, "weir-bench: W10: %s\n", what);
 	exit(1);
 }
 
@@ -65,11 +67,17 @@ static struct text words(size_t n)
 	return text;
 }
 
+/* Of each block the first bytes alone: the sum is not what is measured. */
 static void add(struct sum *sum, const char *bytes, size_t n)
 {
+	size_t looked = n < 64 ? n : 64;
+
+	if (!sum->plain.bytes)
+		sum->crc = crc32(sum->crc, (const Bytef *)bytes, (uInt)looked);
+	else if (sum->n + n > sum->plain.n ||
+		 memcmp(bytes, sum->plain.bytes + sum->n, looked) != 0)
+		sum->wrong = true;
 	sum->n += n;
-	/* of the first bytes alone: the sum is not what is measured */
-	sum->crc = crc32(sum->crc, (const Bytef *)bytes, n < 64 ? (uInt)n : 64);
 }
 
 /* --- As a flow ---------------------------------------------------------------- */
@@ -109,10 +117,10 @@ static int take_block(void *item, void *context)
 	return 0;
 }
 
-static struct sum by_flow(struct text text,
+static struct sum by_flow(struct text text, struct text plain,
 			  struct weir_flow *(*upon)(struct weir_flow *flow))
 {
-	struct source source = {.text = text};
+	struct source source = {.text = text, .sum.plain = plain};
 	struct weir_flow *flow = weir_flow_unfold(NULL, next_piece, &source);
 	struct weir_loop *loop;
 
@@ -182,11 +190,12 @@ static bool give_block(struct step *step, char **block, struct sum *sum,
 }
 
 /* A piece is copied, as it is for the flow. */
-static struct sum by_loop(struct text text, const struct loop *loop)
+static struct sum by_loop(struct text text, struct text plain,
+			  const struct loop *loop)
 {
 	char *piece, *block = must(malloc(BLOCK));
 	struct step step = {.out = block, .n_out = BLOCK};
-	struct sum sum = {0};
+	struct sum sum = {.plain = plain};
 	size_t at = 0, n;
 	bool more;
 
@@ -269,7 +278,7 @@ static void call_unzstd(void *state, struct step *step)
 	step->over = rc == 0;
 }
 
-static struct sum deflate_alone(struct text text)
+static struct sum deflate_alone(struct text text, struct text plain)
 {
 	z_stream z = {0};
 	const struct loop loop = {&z, call_deflate, false};
@@ -278,12 +287,12 @@ static struct sum deflate_alone(struct text text)
 	if (deflateInit2(&z, 6, Z_DEFLATED, MAX_WBITS + 16, 8,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		die("no memory");
-	sum = by_loop(text, &loop);
+	sum = by_loop(text, plain, &loop);
 	(void)deflateEnd(&z);
 	return sum;
 }
 
-static struct sum inflate_alone(struct text text)
+static struct sum inflate_alone(struct text text, struct text plain)
 {
 	z_stream z = {0};
 	const struct loop loop = {&z, call_inflate, true};
@@ -291,71 +300,30 @@ static struct sum inflate_alone(struct text text)
 
 	if (inflateInit2(&z, MAX_WBITS + 16) != Z_OK)
 		die("no memory");
-	sum = by_loop(text, &loop);
+	sum = by_loop(text, plain, &loop);
 	(void)inflateEnd(&z);
 	return sum;
 }
 
-static struct sum zstd_alone(struct text text)
+static struct sum zstd_alone(struct text text, struct text plain)
 {
 	const struct loop loop = {must(ZSTD_createCCtx()), call_zstd, false};
-	struct sum sum = by_loop(text, &loop);
+	struct sum sum = by_loop(text, plain, &loop);
 
 	(void)ZSTD_freeCCtx(loop.state);
 	return sum;
 }
 
-static struct sum unzstd_alone(struct text text)
+static struct sum unzstd_alone(struct text text, struct text plain)
 {
 	const struct loop loop = {must(ZSTD_createDCtx()), call_unzstd, true};
-	struct sum sum = by_loop(text, &loop);
+	struct sum sum = by_loop(text, plain, &loop);
 
 	(void)ZSTD_freeDCtx(loop.state);
 	return sum;
 }
 
-/* --- What is compared ----------------------------------------------------------- */
-
-static double seconds(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* Other programs only make it slower. */
-static void keep_least(double *least, double now)
-{
-	if (*least == 0 || now < *least)
-		*least = now;
-}
-
-/* Which blocks what comes out is cut into is not the same for those that
- * decompress: its number of bytes is. */
-static void compare(const char *name, struct text text,
-		    struct weir_flow *(*upon)(struct weir_flow *flow),
-		    struct sum (*alone)(struct text text), size_t rounds,
-		    bool same_blocks)
-{
-	double flow = 0, loop = 0, since;
-	struct sum a, b;
-	size_t i;
-
-	for (i = 0; i < rounds; i++) {
-		since = seconds();
-		a = by_flow(text, upon);
-		keep_least(&flow, seconds() - since);
-		since = seconds();
-		b = alone(text);
-		keep_least(&loop, seconds() - since);
-		if (a.n != b.n || (same_blocks && a.crc != b.crc))
-			die("they do not come to the same");
-	}
-	printf("%-8s loop %8.1f MB/s  flow %8.1f MB/s  ratio %5.3f\n", name,
-	       1e-6 * (double)text.n / loop, 1e-6 * (double)text.n / flow,
-	       loop / flow);
-}
+/* --- The cells ------------------------------------------------------------------ */
 
 static struct text packed_by_zlib(struct text text)
 {
@@ -388,24 +356,88 @@ static struct text packed_by_zstd(struct text text)
 	return packed;
 }
 
-int main(int argc, char **argv)
-{
-	size_t megabytes = argc > 1 ? strtoul(argv[1], NULL, 10) : 16;
-	size_t rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : 9;
-	struct text text, gzip, zstd;
+struct way {
+	const char *scene;
+	struct weir_flow *(*upon)(struct weir_flow *flow);
+	struct sum (*alone)(struct text text, struct text plain);
+	struct text (*pack)(struct text text); /* of what is unpacked */
+};
 
-	if (megabytes < 1 || megabytes > 1000 || rounds < 1 ||
-	    rounds > ROUNDS_MAX)
-		die("1 to 1000 megabytes, 1 to 99 rounds");
-	text = words(megabytes * 1000000);
-	gzip = packed_by_zlib(text);
-	zstd = packed_by_zstd(text);
-	compare("deflate", text, deflated, deflate_alone, rounds, true);
-	compare("inflate", gzip, inflated, inflate_alone, rounds, false);
-	compare("zstd", text, zstded, zstd_alone, rounds, true);
-	compare("unzstd", zstd, unzstded, unzstd_alone, rounds, false);
-	free(text.bytes);
-	free(gzip.bytes);
-	free(zstd.bytes);
+static const struct way ways[] = {
+	{"deflate", deflated, deflate_alone, NULL},
+	{"inflate", inflated, inflate_alone, packed_by_zlib},
+	{"zstd", zstded, zstd_alone, NULL},
+	{"unzstd", unzstded, unzstd_alone, packed_by_zstd},
+};
+
+#define WAYS (sizeof(ways) / sizeof(*ways))
+
+/* What a way is given, of the last number of items that was asked for. */
+static struct given {
+	uint64_t items;
+	struct text plain, packed;
+	struct sum first; /* that has come out, of whoever was first */
+} given[WAYS];
+
+static struct given *give(const struct way *way, uint64_t items)
+{
+	struct given *it = &given[way - ways];
+
+	if (it->items == items)
+		return it;
+	free(it->plain.bytes);
+	free(it->packed.bytes);
+	*it = (struct given){.items = items, .plain = words(items * BLOCK)};
+	if (way->pack)
+		it->packed = way->pack(it->plain);
+	return it;
+}
+
+static bool is_right(struct given *it, struct sum sum)
+{
+	if (it->packed.bytes)
+		return !sum.wrong && sum.n == it->plain.n;
+	if (it->first.n == 0)
+		it->first = sum;
+	return sum.n == it->first.n && sum.crc == it->first.crc;
+}
+
+static int run(const struct bench_cell *cell, uint64_t items, bool by_weir,
+	       struct bench_result *result)
+{
+	const struct text nothing = {0};
+	const struct way *way = ways;
+	uint64_t cpu_ns, start_ns;
+	struct text in, plain;
+	struct given *it;
+	struct sum sum;
+
+	while (strcmp(way->scene, cell->workload->scene) != 0)
+		way++;
+	it = give(way, items);
+	in = way->pack ? it->packed : it->plain;
+	plain = way->pack ? it->plain : nothing;
+	cpu_ns = bench_cpu_ns();
+	start_ns = bench_real_ns();
+	sum = by_weir ? by_flow(in, plain, way->upon) : way->alone(in, plain);
+	result->elapsed_ns = bench_real_ns() - start_ns;
+	cpu_ns = bench_cpu_ns() - cpu_ns;
+	result->count = items;
+	result->sum = is_right(it, sum) ? items : 0;
+	result->figures[0] = (double)cpu_ns / (double)items;
+	result->figures[1] = (double)result->elapsed_ns / (double)items;
+	result->figures[2] = (double)sum.n / (double)items;
 	return 0;
+}
+
+int w10_alone(const struct bench_cell *cell, uint64_t items,
+	      struct bench_result *result)
+{
+	return run(cell, items, false, result);
+}
+
+int w10_weir(const struct bench_cell *cell, uint64_t items,
+	     struct bench_result *result)
+{
+	return run(cell, items, true, result);
 }
