@@ -62,6 +62,18 @@ static inline bool weir__unref(uint32_t *refs)
 	return true;
 }
 
+/* True: the caller has the only reference, where weir__tryref() is not used:
+ * claim 5. What all others did with the object happened before. Any thread. */
+static inline bool weir__ref_only(const uint32_t *refs)
+{
+	if (ck_pr_load_32(refs) != 1)
+		return false;
+	/* acquire: the last touch of all others; pairs with the release in
+	 * front of each drop */
+	ck_pr_fence_acquire();
+	return true;
+}
+
 /* Drops `n` references where weir__tryref() is not used: claim 5. */
 static inline bool weir__unref_strong(uint32_t *refs, uint32_t n)
 {

@@ -25,8 +25,10 @@ static void several_are_dropped_at_once(void **state)
 {
 	uint32_t refs = 1;
 
+	assert_true(weir__ref_only(&refs));
 	for (int i = 0; i < 5; i++)
 		weir__ref(&refs);
+	assert_false(weir__ref_only(&refs));
 	assert_false(weir__unref_strong(&refs, 1));
 	assert_false(weir__unref_strong(&refs, 2));
 	assert_true(weir__unref_strong(&refs, 3));

@@ -108,6 +108,19 @@ static void doubles_and_drops(void *context)
 	drop_n(w, 2);
 }
 
+/* Who has the only one sees what the others have done, and changes it. */
+static void looks_and_drops(void *context)
+{
+	struct world *w = context;
+
+	if (weir__ref_only(&w->held->refs)) {
+		for (uint32_t i = 0; i < w->n_threads; i++)
+			explorer_assert((int)i == explorer_thread() ||
+					w->held->written[i] == 1);
+	}
+	writes_and_drops(w);
+}
+
 static void was_released_once(void *context)
 {
 	const struct world *w = context;
@@ -134,6 +147,8 @@ static const struct explorer_scenario scenarios[] = {
 		 .thread = {writes_and_drops, writes_and_drops}),
 	SCENARIO(.name = "two lend strongly", .setup = two_hold_it_strongly,
 		 .thread = {lends_and_drops, lends_and_drops}),
+	SCENARIO(.name = "two look", .setup = two_hold_it_strongly,
+		 .thread = {looks_and_drops, looks_and_drops}),
 	SCENARIO(.name = "two drop two each", .setup = two_hold_it_strongly,
 		 .thread = {doubles_and_drops, doubles_and_drops}),
 	SCENARIO(.name = "three drop strongly", .setup = three_hold_it_strongly,
