@@ -6,6 +6,8 @@
 #include "flow/world.h"
 
 #include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <ck_pr.h>
 
@@ -341,6 +343,80 @@ static void several_threads_drop_the_lines_of_a_block(void **state)
 	}
 }
 
+/* --- A line that another thread has had ----------------------------------- */
+
+static struct {
+	struct weir_flow_bytes *lines[N];
+	uint32_t n; /* atomic: only ever from the flow to the thread */
+	uint32_t all;
+} lent;
+
+static int lend(void **item, void *context)
+{
+	struct weir_flow_bytes *line = *item;
+	uint32_t n = ck_pr_load_32(&lent.n);
+
+	line->n++;
+	lent.lines[n] = weir_flow_bytes_ref(line);
+	/* release: the line; pairs with the acquire in look_and_drop() */
+	ck_pr_fence_release();
+	ck_pr_store_32(&lent.n, n + 1);
+	return 0;
+}
+
+static void *look_and_drop(void *argument)
+{
+	size_t *sum = argument;
+
+	for (uint32_t i = 0; i < lent.all; i++) {
+		while (ck_pr_load_32(&lent.n) <= i)
+			ck_pr_stall();
+		ck_pr_fence_acquire();
+		*sum += lent.lines[i]->n;
+		weir_flow_bytes_unref(lent.lines[i]);
+	}
+	return NULL;
+}
+
+static void write_lent(uint64_t seed)
+{
+	struct weir_flow *flow = weir_flow_lines(bytes_of_block(), N);
+	char came[sizeof(block.text)];
+	pthread_t thread;
+	size_t sum = 0;
+	int out[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, out), 0);
+	flow = weir_flow_same_items(weir_flow_map(flow, lend, NULL));
+	flow = weir_flow_write(flow, out[1]);
+	assert_int_equal(pthread_create(&thread, NULL, look_and_drop, &sum), 0);
+	assert_int_equal(run_on_sim(flow, seed, 0), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	weir_flow_free(flow);
+	assert_int_equal(sum, block.length);
+	assert_int_equal(recv(out[0], came, sizeof(came), 0), block.length);
+	assert_memory_equal(came, block.text, block.length);
+	assert_int_equal(close(out[0]), 0);
+	assert_int_equal(close(out[1]), 0);
+}
+
+/* A writer gives a line the bytes behind it when the other thread has dropped
+ * it, and not before. */
+static void a_line_grows_when_nobody_else_has_it(void **state)
+{
+	for (uint64_t run = test_count(1000); run > 0; run--) {
+		begin(run);
+		block.heap.allocator = (struct weir_allocator){
+			.alloc = alloc_anywhere, .free = free_anywhere};
+		lent.all = 20 + (uint32_t)draw(200);
+		ck_pr_store_32(&lent.n, 0);
+		for (uint32_t i = 0; i < lent.all; i++)
+			line(1 + draw(19));
+		write_lent(run);
+		assert_int_equal(ck_pr_load_32(&n_pieces), 0);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -352,6 +428,7 @@ int main(void)
 		cmocka_unit_test(frames_are_dropped_together),
 		cmocka_unit_test(the_delimiter_stands_behind_each_frame),
 		cmocka_unit_test(several_threads_drop_the_lines_of_a_block),
+		cmocka_unit_test(a_line_grows_when_nobody_else_has_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/refcount.h"
 #include "executor/thread.h"
 #include "flow/engine/island.h"
 #include "flow/shared/bytes.h"
@@ -42,14 +43,9 @@ static const struct weir_flow_bytes *root_of(
 static bool joins(const struct weir_flow_bytes *last,
 		  const struct weir_flow_bytes *bytes)
 {
-	if (last->data + last->n != bytes->data ||
-	    ck_pr_load_32(&last->refs) != 1 ||
-	    (last->whole != bytes->whole && root_of(last) != root_of(bytes)))
-		return false;
-	/* acquire: the last touch of all others that had it; pairs with the
-	 * release in weir__unref_strong() */
-	ck_pr_fence_acquire();
-	return true;
+	return last->data + last->n == bytes->data &&
+	       weir__ref_only(&last->refs) &&
+	       (last->whole == bytes->whole || root_of(last) == root_of(bytes));
 }
 
 /* Items have come. Neighbours become one, if they may. */
