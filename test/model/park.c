@@ -4,6 +4,7 @@
  * deadlock here: whoever waits for the task to be run waits for ever. The
  * workers are those of worker.c without clocks, cut down to what they look at.
  */
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,10 +33,11 @@ static struct world {
 	uint32_t watches; /* atomic: there are descriptors */
 	uint32_t kernel;  /* atomic, a futex: what a poller waits for */
 	uint32_t polls;	  /* plain, the poller's */
+	uint32_t begun;	  /* atomic, a futex: the first task has */
 } world;
 
 /* In `kernel`: a waker has written, a descriptor is ready (for that task). */
-enum { ROUSED = 1, READY = 2 };
+enum { ROUSED = 1, READY = 2, SECOND = 4 };
 
 static void kernel_tells(struct world *w, uint32_t what)
 {
@@ -407,6 +409,122 @@ static void one_then_the_other(void *context)
 	ready_then_stop(context);
 }
 
+/* --- Handing the poller over ----------------------------------------------- */
+
+/* As await_ready(), for a time. Returns what was told. */
+static uint32_t await_for(struct world *w, uint32_t me, uint32_t epoch,
+			  uint64_t timeout_ns)
+{
+	uint32_t told = 0;
+	int rc = timeout_ns ? 0 : -1;
+
+	w->polls++;
+	if (weir__park_epoch(&w->park, me) == epoch) {
+		while (rc == 0 && !ck_pr_load_32(&w->kernel))
+			rc = weir__futex_wait(&w->kernel, 0, timeout_ns) ==
+					     -ETIMEDOUT
+				     ? -1
+				     : 0;
+		told = ck_pr_fas_32(&w->kernel, 0);
+		ck_pr_fence_memory();
+	}
+	if (told)
+		weir__park_cancel(&w->park, me);
+	w->polls++;
+	weir__park_polled(&w->park);
+	return told;
+}
+
+/* As sleep_or_poll() in worker.c. */
+static uint32_t sleep_or_poll(struct world *w, uint32_t me, uint32_t epoch,
+			      bool monitors)
+{
+	uint64_t timeout_ns = monitors ? 1 : UINT64_MAX;
+
+	if (!(monitors && others_awake(w)) && weir__park_poll(&w->park, me))
+		return await_for(w, me, epoch, timeout_ns);
+	if (!weir__park_sleep(&w->park, me, epoch, timeout_ns) &&
+	    weir__park_poll(&w->park, me))
+		return await_for(w, me, epoch, 0);
+	return 0;
+}
+
+/* As park() in worker.c. */
+static uint32_t park_or_monitor(struct world *w, uint32_t me)
+{
+	bool monitors = false;
+	uint32_t told = 0, epoch;
+
+	weir__park_announce(&w->park, me);
+	while (!told) {
+		epoch = weir__park_epoch(&w->park, me);
+		if (weir__park_woken(&w->park, me))
+			break;
+		if (anything(w, me)) {
+			weir__park_cancel(&w->park, me);
+			break;
+		}
+		monitors = decide(w, me, monitors);
+		told = sleep_or_poll(w, me, epoch, monitors);
+	}
+	if (monitors)
+		weir__park_unmonitor(&w->park);
+	return told;
+}
+
+/* As found() in worker.c. */
+static void found(struct world *w)
+{
+	if (weir__park_found(&w->park) && !ck_pr_load_32(&w->park.monitor) &&
+	    !weir__park_polls(&w->park))
+		weir__park_wake_one(&w->park);
+}
+
+/* The first task takes until the second one has been run by the other. */
+static void work_long(struct world *w, uint32_t me)
+{
+	uint32_t told;
+
+	weir__park_search(&w->park);
+	while (!ck_pr_load_32(&w->stop)) {
+		told = park_or_monitor(w, me);
+		if (!(told & (READY | SECOND)))
+			continue;
+		found(w);
+		if (told & READY) {
+			ck_pr_store_32(&w->begun, 1);
+			weir__futex_wake(&w->begun, 1);
+			wait_for(&w->tasks[1]);
+		}
+		run_all(&w->tasks[told & READY ? 0 : 1].task);
+		weir__park_search(&w->park);
+	}
+}
+
+static void long_0(void *context)
+{
+	work_long(context, 0);
+}
+
+static void long_1(void *context)
+{
+	work_long(context, 1);
+}
+
+static void one_in_the_turn_of_the_other(void *context)
+{
+	struct world *w = context;
+
+	w->tasks[0].payload = 1;
+	kernel_tells(w, READY);
+	while (!ck_pr_load_32(&w->begun))
+		weir__futex_wait(&w->begun, 0, UINT64_MAX);
+	w->tasks[1].payload = 1;
+	kernel_tells(w, SECOND);
+	wait_for(&w->tasks[0]);
+	stopper(w);
+}
+
 #define SCENARIO(...) \
 	{ \
 		.context = &world, .context_size = sizeof(world), __VA_ARGS__ \
@@ -444,6 +562,14 @@ static const struct explorer_scenario scenarios[] = {
 
 static const struct scene_group all = SCENE_GROUP(scenarios);
 
+static const struct explorer_scenario handing_over[] = {
+	SCENARIO(.name = "who has polled has a long turn",
+		 .setup = setup_watches,
+		 .thread = {long_0, long_1, one_in_the_turn_of_the_other}),
+};
+
+static const struct scene_group handings = SCENE_GROUP(handing_over);
+
 static const struct explorer_exception exceptions[] = {
 	{"park.c", "weir__park_monitor", "ck_pr_cas_32", 0,
 	 "two monitors would cost time-outs and lose nothing"},
@@ -454,6 +580,10 @@ static const struct explorer_exception exceptions[] = {
 
 const struct model_case model_cases[] = {
 	{.name = "no_wake_is_lost", .groups = GROUPS(&all)},
+	{.name = "another_one_polls_meanwhile", .groups = GROUPS(&handings)},
+	{.name = "another_one_polls_meanwhile_on_x86",
+	 .groups = GROUPS(&handings),
+	 .run = {.tso = true}},
 	{.name = "no_wake_is_lost_on_x86",
 	 .groups = GROUPS(&all),
 	 .run = {.tso = true}},
