@@ -57,4 +57,32 @@ int hub_subscriber_fini(struct hub_subscriber *subscriber);
 void hub_subscriber_has(const struct hub_subscriber *subscriber, intptr_t first,
 			intptr_t last);
 
+/* --- A scene -------------------------------------------------------------- */
+
+/* A hub on a simulator, with those that may take part. */
+extern struct hub_scene {
+	struct weir_sim *sim;
+	struct weir_executor *executor;
+	struct weir_hub *hub;
+	struct hub_producer producer, other;
+	struct hub_subscriber first, second, late;
+} scene;
+
+/* Of each test. */
+int scene_set_up(void **state);
+int scene_tear_down(void **state);
+/* All that can be done now; a wait that spins is found here. So do the others. */
+void scene_settle(void);
+/* Of counted items. */
+void scene_hub(const struct weir_hub_options *options);
+void scene_produce(struct hub_producer *which);
+void scene_offer(struct hub_producer *which, intptr_t from, intptr_t to);
+void scene_subscribe(struct hub_subscriber *which, int64_t permits);
+void scene_allow(struct hub_subscriber *which, int64_t permits);
+void scene_leave(struct hub_subscriber *which);
+/* The producer ends well. */
+void scene_end(struct hub_producer *which);
+/* The subscriber has, so. */
+void scene_ended(struct hub_subscriber *which, int code);
+
 #endif
