@@ -41,6 +41,7 @@
 extern "C" {
 #endif
 
+struct iovec;
 struct weir_connection;
 
 /* --- Options -------------------------------------------------------------- */
@@ -357,6 +358,79 @@ WEIR_API struct weir_flow *weir_flow_each_connection(
 	struct weir_flow *(*serve)(struct weir_connection *connection,
 				   void *context),
 	void *context);
+
+/* --- Layers --------------------------------------------------------------- */
+
+/*
+ * What stands between the flows of a connection and its socket, such as TLS: the flows read and write bytes, and the layer makes of them those
+ * that the socket carries. (OpenSSL: a filter BIO; Netty: SslHandler.)
+ *
+ * 1. The functions are called by both flows, which may run on two threads: the
+ *    layer locks. Each makes what calls of the socket `fd` it needs, in
+ *    non-blocking mode, with MSG_NOSIGNAL.
+ * 2. A function that can do nothing more because a call of the socket gave
+ *    EAGAIN sets *events, which is 0 before, to what poll(2) has for what it
+ *    waits for, and returns -EAGAIN. It is called again behind such an event,
+ *    and now and then besides.
+ * 3. Another negative errno fails both flows with it. If reason() has a text
+ *    then, the layer has failed and the socket has not: end() is called, the
+ *    peer is told of the end (a FIN) and is given the time of `linger_ns` to
+ *    take what was sent. Otherwise the socket is reset.
+ */
+struct weir_connection_layer_ops {
+	/*
+	 * Before anything else, by both flows, also without demand: 0 when the
+	 * layer can carry bytes, such as behind a handshake. NULL: it can.
+	 */
+	int (*open)(int fd, short *events, void *context);
+	/*
+	 * Reads up to `n` bytes into `to`, and returns how many. 0: the peer
+	 * has ended. If *events is set, nothing was left to be read. `n` 0:
+	 * downstream wants nothing; the layer may take in what needs no
+	 * room, and returns 0.
+	 */
+	ssize_t (*read)(void *to, size_t n, int fd, short *events,
+			void *context);
+	/*
+	 * Takes bytes of `n` parts, and returns how many, at least one. It
+	 * takes the last byte of what it has made into bytes of the socket only
+	 * when the kernel has all of these: so -EAGAIN with nothing taken, and
+	 * a next call that has the same bytes first, are how it waits.
+	 */
+	ssize_t (*write)(const struct iovec *parts, int n, int fd,
+			 short *events, void *context);
+	/* Nothing more is to be written: 0 when the kernel has all that tells
+	 * the peer so. Behind a failure: it has what tells of that. NULL:
+	 * nothing tells. */
+	int (*end)(int fd, short *events, void *context);
+	/* Why the layer has failed, or NULL: it has not. The text lives as long
+	 * as the layer. */
+	const char *(*reason)(void *context);
+	/* The last call, when the connection is freed, before its socket is
+	 * closed. */
+	void (*free)(void *context);
+};
+
+/*
+ * Puts a layer upon a connection that no flow has read or written yet, which
+ * owns `context` from then on; `layer` lives for ever. If open() takes longer
+ * than `open_ns` both flows fail with -ETIMEDOUT; WEIR_FOREVER: no limit. Of
+ * weir_connection_count() the bytes are those of the flows then. A connection
+ * with a layer cannot be joined by weir_connection_pipe(). 0. -EINVAL: null,
+ * also a function that must not be. -EALREADY: it has a layer, or was read or
+ * written. An error changes nothing. Who calls this has the connection to
+ * itself.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_connection_put_layer(
+	struct weir_connection *connection,
+	const struct weir_connection_layer_ops *layer, void *context,
+	uint64_t open_ns);
+
+/* The `context` of that layer. NULL: the connection has none, or another one.
+ * Any thread that has a reference. */
+WEIR_API void *weir_connection_layer(
+	const struct weir_connection *connection,
+	const struct weir_connection_layer_ops *layer);
 
 #ifdef __cplusplus
 }

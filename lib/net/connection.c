@@ -165,6 +165,8 @@ void weir_connection_unref(struct weir_connection *connection)
 {
 	if (!connection || !weir__unref(&connection->refs))
 		return;
+	if (connection->layer)
+		connection->layer->free(connection->layers);
 	(void)close(connection->fd);
 	weir__connection_dealloc(connection);
 }
@@ -295,11 +297,25 @@ static void wake(struct weir_connection *connection, unsigned int halves)
 	}
 }
 
-void weir__connection_fail(struct weir_connection *connection, int code)
+static void fail(struct weir_connection *connection, uint32_t error)
 {
 	/* relaxed: the wake orders it for those that are woken */
-	(void)ck_pr_cas_32(&connection->error, 0, (uint32_t)-code);
+	(void)ck_pr_cas_32(&connection->error, 0, error);
 	wake(connection, 3);
+}
+
+void weir__connection_fail(struct weir_connection *connection, int code)
+{
+	fail(connection, (uint32_t)-code);
+}
+
+void weir__connection_break(struct weir_connection *connection, int code)
+{
+	uint32_t mark = 0;
+
+	if (connection->layer && connection->layer->reason(connection->layers))
+		mark = WEIR__CONNECTION_LAYERS;
+	fail(connection, (uint32_t)-code | mark);
 }
 
 void weir__connection_tell(struct weir_connection *connection, uint32_t bits,

@@ -23,18 +23,25 @@ enum weir__half { WEIR__HALF_READ, WEIR__HALF_WRITE };
 #define WEIR__CONNECTION_PEER_ENDED 2u
 #define WEIR__CONNECTION_ENDED 4u  /* we have told the peer of our end */
 #define WEIR__CONNECTION_ENDING 8u /* the reader is to end */
+#define WEIR__CONNECTION_OPEN 16u  /* the layer is */
+
+/* In `error`: it is the layer's. */
+#define WEIR__CONNECTION_LAYERS (1u << 16)
 
 struct weir_connection {
 	const struct weir_allocator *allocator;
 	uint32_t refs;	     /* atomic: users, and flows that are not over */
 	uint32_t claimed[2]; /* atomic: a run has that half */
 	uint32_t state;	     /* atomic */
-	uint32_t error;	     /* atomic: a positive errno, set once */
+	uint32_t error; /* atomic: a positive errno, and a mark; set once */
 	int fd;
 	struct weir__lock lock;	      /* over `ops` */
 	struct weir__op *ops[2];      /* of the halves that run */
 	uint64_t bytes_in, bytes_out; /* atomic; the reader's, the writer's */
 	struct weir_connection_options options;
+	const struct weir_connection_layer_ops *layer; /* or NULL */
+	void *layers;				       /* its context */
+	uint64_t open_ns;
 	/* an IP address, asked for while there is a peer; or only its family */
 	union {
 		struct sockaddr any;
@@ -66,11 +73,13 @@ void weir__connection_dealloc(struct weir_connection *connection);
 /* 0, or the negative errno with which it has failed. Any thread. */
 static inline int weir__connection_error(const struct weir_connection *self)
 {
-	return -(int)ck_pr_load_32(&self->error);
+	return -(int)(ck_pr_load_32(&self->error) & ~WEIR__CONNECTION_LAYERS);
 }
 
 /* The first error counts; both operators are woken. Any thread. */
 void weir__connection_fail(struct weir_connection *connection, int code);
+/* The same; the socket has not failed, but the layer has, if it says so. */
+void weir__connection_break(struct weir_connection *connection, int code);
 /* Asks the kernel. 0, or the negative errno with which it has failed. */
 int weir__connection_look(struct weir_connection *connection);
 /* Sets bits of `state`, and wakes the operator of that half. Any thread. */
@@ -87,6 +96,32 @@ bool weir__connection_has(struct weir_connection *connection,
  * dropped; false: it would block.
  */
 bool weir__connection_discard(struct weir_connection *connection, size_t *left);
+
+/* --- Layers --------------------------------------------------------------- */
+
+/* As the calls of the socket, with errno; *events, of EAGAIN and of a read that
+ * has left nothing, is what to wait for. */
+ssize_t weir__layer_read(struct weir_connection *connection, void *to, size_t n,
+			 short *events);
+ssize_t weir__layer_write(struct weir_connection *connection,
+			  const struct iovec *parts, int n, short *events);
+
+/* The layer has failed: what it still has to say is given to the kernel, as far
+ * as there is room for it. Of the writer. */
+void weir__layer_last(struct weir_connection *connection);
+
+/* True: the flows may read and write. Any thread. */
+static inline bool weir__layer_is_open(const struct weir_connection *self)
+{
+	return !self->layer ||
+	       (ck_pr_load_32(&self->state) & WEIR__CONNECTION_OPEN);
+}
+
+/* True: the connection has failed since its layer has. Any thread. */
+static inline bool weir__layer_broken(const struct weir_connection *self)
+{
+	return ck_pr_load_32(&self->error) & WEIR__CONNECTION_LAYERS;
+}
 
 /* --- Halves --------------------------------------------------------------- */
 
@@ -110,6 +145,7 @@ struct weir__half_op {
 	struct weir__op_timer timer;
 	struct weir_connection *connection; /* from the first pull on */
 	uint64_t due_ns; /* of `timer`; 0: the peer may wait for ever */
+	bool opens;	 /* it waits for the layer */
 };
 
 /*
@@ -118,6 +154,17 @@ struct weir__half_op {
  * connection has. Owner.
  */
 bool weir__half_begin(struct weir__op *op, short events);
+/* The same, of a connection that may have failed. Owner. */
+bool weir__half_enter(struct weir__op *op, short events);
+/* Fails the operator as the connection has failed. Owner. */
+void weir__half_fail(struct weir__op *op);
+/* True: the layer is still being opened, or cannot be; the operator waits, is
+ * woken for the failed connection, or has failed. Owner. */
+bool weir__half_opens(struct weir__op *op);
+/* Tells the layer of the end. True: the kernel has all that it had to say;
+ * false: the operator waits, is woken for the failed connection, or has failed.
+ * Owner. */
+bool weir__half_parts(struct weir__op *op);
 /* No call is about to be made: asks the kernel if it has told of a reset.
  * Owner. */
 void weir__half_rest(struct weir__op *op);

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <poll.h>
 
+#include "base/error.h"
+
 /* --- The flows ------------------------------------------------------------ */
 
 /* A flow that is over does not know any more whether its connection is there.
@@ -71,7 +73,7 @@ static void enter(struct weir__op *op)
 	weir__unlock(&connection->lock);
 }
 
-bool weir__half_begin(struct weir__op *op, short events)
+bool weir__half_enter(struct weir__op *op, short events)
 {
 	struct weir__half_op *self = half_of(op);
 	int rc = 0;
@@ -81,15 +83,37 @@ bool weir__half_begin(struct weir__op *op, short events)
 		rc = weir__op_fd_stay(&self->wait, op, self->connection->fd,
 				      events);
 	}
-	if (rc < 0) {
+	if (rc < 0)
 		weir__op_fail_code(op, rc,
 				   "the descriptor cannot be waited for");
-		return false;
-	}
-	rc = weir__connection_error(self->connection);
-	if (rc < 0)
-		weir__op_fail_code(op, rc, "the connection has failed");
 	return rc == 0;
+}
+
+void weir__half_fail(struct weir__op *op)
+{
+	struct weir_connection *connection = half_of(op)->connection;
+	int code = weir__connection_error(connection);
+	struct weir_error *error;
+
+	if (!weir__layer_broken(connection)) {
+		weir__op_fail_code(op, code, "the connection has failed");
+		return;
+	}
+	error = weir__error_format(
+		weir__op_allocator(op), code, weir__op_name(op), "%s",
+		connection->layer->reason(connection->layers));
+	weir__op_end(op, error);
+	weir_error_unref(error);
+}
+
+bool weir__half_begin(struct weir__op *op, short events)
+{
+	if (!weir__half_enter(op, events))
+		return false;
+	if (!weir__connection_error(half_of(op)->connection))
+		return true;
+	weir__half_fail(op);
+	return false;
 }
 
 void weir__half_rest(struct weir__op *op)

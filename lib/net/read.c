@@ -90,7 +90,8 @@ static bool was_reset(struct weir_connection *connection)
 	struct tcp_info info;
 	socklen_t length = sizeof(info);
 
-	if (connection->peer.any.sa_family == AF_UNIX ||
+	/* what a layer takes for the end is no reset */
+	if (connection->peer.any.sa_family == AF_UNIX || connection->layer ||
 	    (ck_pr_load_32(&connection->state) & WEIR__CONNECTION_ENDED) ||
 	    getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &length))
 		return false;
@@ -105,8 +106,7 @@ static void read_end(struct weir__op *op)
 	if (was_reset(connection))
 		weir__connection_fail(connection, -ECONNRESET);
 	if (weir__connection_error(connection)) {
-		weir__op_fail_code(op, weir__connection_error(connection),
-				   "the connection has failed");
+		weir__half_fail(op);
 		return;
 	}
 	ck_pr_or_32(&connection->state, WEIR__CONNECTION_PEER_ENDED);
@@ -117,22 +117,36 @@ static void read_fail(struct weir__op *op, int code)
 {
 	struct reader *self = weir__op_state(op);
 
-	weir__connection_fail(self->half.connection, code);
-	weir__op_fail_code(op, weir__connection_error(self->half.connection),
-			   "the connection has failed");
+	weir__connection_break(self->half.connection, code);
+	weir__half_fail(op);
 }
 
-/* `n` bytes are in the block. */
-static struct weir_flow_bytes *read_some(struct weir__op *op, size_t n)
+/* `n` bytes are in the block; `all` that there were. */
+static struct weir_flow_bytes *read_some(struct weir__op *op, size_t n,
+					 bool all)
 {
 	struct reader *self = weir__op_state(op);
 	struct weir_connection *connection = self->half.connection;
 
-	if (n < args_of(op)->block && connection->peer.any.sa_family != AF_UNIX)
+	if (all && connection->peer.any.sa_family != AF_UNIX)
 		weir__op_fd_drained(&self->half.wait);
 	self->half.due_ns = 0;
 	ck_pr_store_64(&connection->bytes_in, connection->bytes_in + n);
 	return read_give(op, n);
+}
+
+static ssize_t take(struct weir_connection *connection, void *to, size_t n,
+		    short *events)
+{
+	ssize_t got;
+
+	*events = 0;
+	if (WEIR_UNLIKELY(connection->layer != NULL))
+		return weir__layer_read(connection, to, n, events);
+	got = recv(connection->fd, to, n, MSG_DONTWAIT);
+	if (got < (ssize_t)n)
+		*events = POLLIN;
+	return got;
 }
 
 /* A block, or NULL: none now, or the operator has ended. */
@@ -140,6 +154,7 @@ static struct weir_flow_bytes *read_block(struct weir__op *op)
 {
 	struct reader *self = weir__op_state(op);
 	size_t block = args_of(op)->block;
+	short events;
 	ssize_t n;
 
 	if (!self->block && weir_flow_bytes_new(&self->block, block,
@@ -148,22 +163,42 @@ static struct weir_flow_bytes *read_block(struct weir__op *op)
 		return NULL;
 	}
 	for (;;) {
-		n = recv(self->half.connection->fd, self->block->data, block,
-			 MSG_DONTWAIT);
+		n = take(self->half.connection, self->block->data, block,
+			 &events);
 		if (n > 0)
-			return read_some(op, (size_t)n);
+			return read_some(op, (size_t)n, events == POLLIN);
 		if (n == 0) {
 			read_end(op);
 			return NULL;
 		}
 		if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			if (weir__half_blocks(op, POLLIN))
+			if (weir__half_blocks(op, events))
 				return NULL;
 		} else if (errno != EINTR) {
 			read_fail(op, -errno);
 			return NULL;
 		}
 	}
+}
+
+/* There is no demand. */
+static void read_nothing(struct weir__op *op)
+{
+	struct weir_connection *connection =
+		((struct reader *)weir__op_state(op))->half.connection;
+	short events;
+
+	weir__half_rest(op);
+	if (!connection->layer || weir__connection_error(connection))
+		return;
+	do {
+		if (take(connection, NULL, 0, &events) == 0)
+			return;
+		if (errno != EAGAIN) {
+			read_fail(op, -errno);
+			return;
+		}
+	} while (!weir__half_blocks(op, events));
 }
 
 static size_t reading_pull(struct weir__op *op, void **items, size_t room)
@@ -177,9 +212,11 @@ static size_t reading_pull(struct weir__op *op, void **items, size_t room)
 		weir__op_end(op, NULL);
 		return 0;
 	}
+	if (weir__half_opens(op))
+		return 0;
 	if (!weir__half_waits(op)) {
 		if (room == 0) {
-			weir__half_rest(op);
+			read_nothing(op);
 			return 0;
 		}
 		items[0] = read_block(op);

@@ -94,6 +94,10 @@ static int pipe_claim(struct weir_flow *flow)
 	/* once it has run, it is claimed for ever */
 	if (ck_pr_fas_32(&args->claimed, 1))
 		return -EALREADY;
+	if (args->connections[0]->layer || args->connections[1]->layer) {
+		ck_pr_store_32(&args->claimed, 0);
+		return -ENOTSUP;
+	}
 	for (i = 0; i < 4; i++)
 		if (ck_pr_fas_32(&args->connections[i / 2]->claimed[i % 2], 1))
 			break;

@@ -44,10 +44,11 @@ static void writing_fail(struct weir__op *op, int code)
 {
 	struct writer *self = weir__op_state(op);
 
-	weir__connection_fail(self->half.connection,
-			      code == -EPIPE ? -ECONNRESET : code);
-	weir__op_fail_code(op, weir__connection_error(self->half.connection),
-			   "the connection has failed");
+	weir__connection_break(self->half.connection,
+			       code == -EPIPE ? -ECONNRESET : code);
+	/* else it is woken, and says why */
+	if (!weir__layer_broken(self->half.connection))
+		weir__half_fail(op);
 }
 
 /* --- What the peer sends and nobody reads --------------------------------- */
@@ -59,8 +60,10 @@ static bool may_discard(struct weir__op *op)
 	struct weir_connection *connection = self->half.connection;
 	uint32_t state = ck_pr_load_32(&connection->state);
 
-	if (!(state & WEIR__CONNECTION_READ_OVER) ||
-	    (state & WEIR__CONNECTION_PEER_ENDED))
+	if (state & WEIR__CONNECTION_PEER_ENDED)
+		return false;
+	if (!(state & WEIR__CONNECTION_READ_OVER) &&
+	    !weir__layer_broken(connection))
 		return false;
 	if (!self->discards)
 		self->left = connection->options.linger_bytes;
@@ -79,12 +82,14 @@ static short discard(struct weir__op *op)
 	return POLLIN;
 }
 
-/* Tells the peer of the end. False: it has failed. */
+/* Tells the peer of the end. False: it has failed, or waits. */
 static bool send_end(struct weir__op *op)
 {
 	struct writer *self = weir__op_state(op);
 	struct weir_connection *connection = self->half.connection;
 
+	if (connection->layer && !weir__half_parts(op))
+		return false;
 	ck_pr_or_32(&connection->state, WEIR__CONNECTION_ENDED);
 	if (shutdown(connection->fd, SHUT_WR) < 0) {
 		writing_fail(op, errno == ENOTCONN ? -ECONNRESET : -errno);
@@ -131,27 +136,30 @@ static void wrote(struct weir__op *op, size_t n)
 }
 
 /* One part, as most often, is sent by the call that takes less time. */
-static ssize_t send_parts(const struct writer *self)
+static ssize_t send_parts(const struct writer *self, short *events)
 {
 	const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
-	int fd = self->half.connection->fd;
+	struct weir_connection *connection = self->half.connection;
 	struct weir__gathered gathered;
 	struct msghdr message = {.msg_iov = gathered.parts};
+	int n = weir__writes_gather(&self->writes, &gathered, SIZE_MAX, false);
 
-	message.msg_iovlen = (size_t)weir__writes_gather(
-		&self->writes, &gathered, SIZE_MAX, false);
-	if (message.msg_iovlen == 1)
-		return send(fd, gathered.parts->iov_base,
+	if (WEIR_UNLIKELY(connection->layer != NULL))
+		return weir__layer_write(connection, gathered.parts, n, events);
+	*events = POLLOUT;
+	message.msg_iovlen = (size_t)n;
+	if (n == 1)
+		return send(connection->fd, gathered.parts->iov_base,
 			    gathered.parts->iov_len, flags);
-	return sendmsg(fd, &message, flags);
+	return sendmsg(connection->fd, &message, flags);
 }
 
 /* False: it sends again. */
-static bool write_blocks(struct weir__op *op)
+static bool write_blocks(struct weir__op *op, short events)
 {
 	const struct writer *self = weir__op_state(op);
 
-	if (!weir__half_blocks(op, (short)(POLLOUT | discard(op))))
+	if (!weir__half_blocks(op, (short)(events | discard(op))))
 		return false;
 	weir__half_allow(op, self->half.connection->options.write_stall_ns);
 	return true;
@@ -161,16 +169,17 @@ static bool write_blocks(struct weir__op *op)
 static bool write_all(struct weir__op *op)
 {
 	struct writer *self = weir__op_state(op);
+	short events;
 	ssize_t n;
 
 	wrote(op, 0); /* the empty ones */
 	while (weir__writes_any(&self->writes)) {
-		n = send_parts(self);
+		n = send_parts(self, &events);
 		if (n >= 0) {
 			self->half.due_ns = 0;
 			wrote(op, (size_t)n);
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			if (write_blocks(op))
+			if (write_blocks(op, events))
 				return false;
 		} else if (errno != EINTR) {
 			writing_fail(op, -errno);
@@ -208,13 +217,36 @@ static bool write_waits(struct weir__op *op)
 	return true;
 }
 
+/*
+ * The connection has failed. If its layer has, the peer is told why, and has
+ * time to take it. True: it was told, or there is nothing to tell; false: it
+ * waits, or the operator has failed.
+ */
+static bool say_why(struct weir__op *op)
+{
+	struct writer *self = weir__op_state(op);
+	struct weir_connection *connection = self->half.connection;
+
+	if (self->done || !weir__layer_broken(connection))
+		return true;
+	if (!self->ended) {
+		weir__layer_last(connection);
+		ck_pr_or_32(&connection->state, WEIR__CONNECTION_ENDED);
+		(void)shutdown(connection->fd, SHUT_WR);
+		self->ended = true;
+	}
+	self->done = linger(op) && !op->ended;
+	return self->done;
+}
+
 /* Upstream is over, and all is sent. */
 static size_t writing_end(struct weir__op *op, void **items, size_t room)
 {
 	struct writer *self = weir__op_state(op);
 
 	if (op->up[0]->error) {
-		weir__op_end(op, op->up[0]->error);
+		if (say_why(op))
+			weir__op_end(op, op->up[0]->error);
 		return 0;
 	}
 	if ((!self->ended && !send_end(op)) || !linger(op) || op->ended ||
@@ -226,14 +258,39 @@ static size_t writing_end(struct weir__op *op, void **items, size_t room)
 	return 1;
 }
 
+/* True: the connection has failed. */
+static bool write_fails(struct weir__op *op)
+{
+	const struct writer *self = weir__op_state(op);
+
+	if (!weir__connection_error(self->half.connection))
+		return false;
+	if (say_why(op))
+		weir__half_fail(op);
+	return true;
+}
+
+/* True: the layer is not open yet. */
+static bool write_opens(struct weir__op *op)
+{
+	struct weir__op *up = op->up[0];
+
+	if (!weir__half_opens(op))
+		return false;
+	if (!op->ended)
+		weir__pull_none(up);
+	if (!op->ended && up->ended && up->error)
+		(void)writing_end(op, NULL, 0);
+	return true;
+}
+
 static size_t writing_pull(struct weir__op *op, void **items, size_t room)
 {
 	struct writer *self = weir__op_state(op);
 	struct weir__op *up = op->up[0];
 
-	if (!weir__half_begin(op, 0))
-		return 0;
-	if (write_waits(op))
+	if (!weir__half_enter(op, 0) || write_fails(op) || write_opens(op) ||
+	    write_waits(op))
 		return 0;
 	if (room == 0)
 		weir__pull_none(up);

@@ -72,6 +72,7 @@ SIZE(weir_connection_options, 96);
 SIZE(weir_connection_credentials, 12);
 SIZE(weir_connection_counts, 32);
 SIZE(weir_connection_pipe_options, 48);
+SIZE(weir_connection_layer_ops, 48);
 SIZE(weir_listen_options, 168);
 SIZE(weir_connect_options, 136);
 
