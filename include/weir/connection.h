@@ -362,7 +362,8 @@ WEIR_API struct weir_flow *weir_flow_each_connection(
 /* --- Layers --------------------------------------------------------------- */
 
 /*
- * What stands between the flows of a connection and its socket, such as TLS: the flows read and write bytes, and the layer makes of them those
+ * What stands between the flows of a connection and its socket, such as TLS
+ * (tls.h): the flows read and write bytes, and the layer makes of them those
  * that the socket carries. (OpenSSL: a filter BIO; Netty: SslHandler.)
  *
  * 1. The functions are called by both flows, which may run on two threads: the

@@ -5,6 +5,7 @@
  * docs/changes.md. test/spec/conventions.py holds this list to the headers.
  */
 #include <weir/flow_compress.h>
+#include <weir/tls.h>
 #include <weir/testkit.h>
 #include <weir/weir.h>
 
@@ -244,6 +245,9 @@ SIZE(weir_processor_factory, 112);
 /* threads.h */
 SIZE(weir_threads_options, 160);
 SIZE(weir_threads_counters, 56);
+
+/* tls.h */
+SIZE(weir_tls_options, 48);
 
 /* worker_pool.h */
 SIZE(weir_pools_options, 56);

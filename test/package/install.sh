@@ -59,6 +59,22 @@ else
 	[ -z "$(find "$tree" -name '*weir-z*' -o -name flow_compress.h)" ]
 fi
 
+# The same of TLS; its program says how it is used.
+if [ -f "$lib/libweir-tls.so" ]; then
+	tlsflags() {
+		PKG_CONFIG_PATH=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$tree \
+			pkg-config "$@" weir-tls
+	}
+	tlsflags --libs | grep -q -e '-lweir-tls.* -lweir.* -lssl'
+	# shellcheck disable=SC2046
+	cc "$1/docs/examples/httpsd.c" -o "$tree/httpsd" \
+		$(tlsflags --cflags --libs)
+	LD_LIBRARY_PATH=$lib "$tree/httpsd" 2>&1 | grep -q '^usage: '
+	[ -f "$lib/libweir-tls.a" ]
+else
+	[ -z "$(find "$tree" -name '*weir-tls*' -o -name tls.h)" ]
+fi
+
 try gcc c c11
 try g++ c++ c++17
 
