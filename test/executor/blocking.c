@@ -14,7 +14,6 @@
 #include <weir/blocking.h>
 
 #include "base/clock.h"
-#include "base/futex.h"
 #include "executor/fake.h"
 
 static struct fake_memory memory;
@@ -23,22 +22,6 @@ static struct weir_executor *executor;
 
 /* A count that threads raise and wait for. */
 static uint32_t done, gate;
-
-static void raise_by_one(uint32_t *count)
-{
-	ck_pr_fence_release();
-	ck_pr_inc_32(count);
-	weir__futex_wake(count, INT32_MAX);
-}
-
-static void wait_for(uint32_t *count, uint32_t value)
-{
-	uint32_t seen;
-
-	while ((seen = ck_pr_load_32(count)) < value)
-		weir__futex_wait(count, seen, UINT64_MAX);
-	ck_pr_fence_acquire();
-}
 
 static void start_with(struct weir_blocking_options options)
 {
@@ -65,14 +48,14 @@ static int teardown(void **state)
 
 static void run_done(struct fake_task *fake)
 {
-	raise_by_one(&done);
+	fake_raise(&done);
 }
 
 /* Blocks until the gate is open. */
 static void run_blocked(struct fake_task *fake)
 {
-	raise_by_one(&done);
-	wait_for(&gate, 1);
+	fake_raise(&done);
+	fake_wait(&gate, 1);
 }
 
 static void arguments_are_checked(void **state)
@@ -123,7 +106,7 @@ static void no_thread_starts_before_it_is_used(void **state)
 	start_with((struct weir_blocking_options){0});
 	assert_int_equal(weir_blocking_threads(blocking), 0);
 	assert_int_equal(fake_submit(executor, &fake), 0);
-	wait_for(&done, 1);
+	fake_wait(&done, 1);
 	assert_int_equal(weir_blocking_threads(blocking), 1);
 }
 
@@ -137,11 +120,11 @@ static void each_blocked_turn_has_a_thread_up_to_the_maximum(void **state)
 		fakes[i] = (struct fake_task){.run = run_blocked};
 		assert_int_equal(fake_submit(executor, &fakes[i]), 0);
 	}
-	wait_for(&done, 3);
+	fake_wait(&done, 3);
 	assert_int_equal(weir_blocking_threads(blocking), 3);
 	assert_int_equal(fakes[3].runs + fakes[4].runs, 0);
-	raise_by_one(&gate);
-	wait_for(&done, 5);
+	fake_raise(&gate);
+	fake_wait(&done, 5);
 	assert_int_equal(weir_blocking_threads(blocking), 3);
 }
 
@@ -150,9 +133,9 @@ static struct fake_task *order[8];
 
 static void run_in_order(struct fake_task *fake)
 {
-	wait_for(&gate, 1);
+	fake_wait(&gate, 1);
 	order[ck_pr_load_32(&done)] = fake;
-	raise_by_one(&done);
+	fake_raise(&done);
 }
 
 static void one_thread_runs_first_come_first_served(void **state)
@@ -165,8 +148,8 @@ static void one_thread_runs_first_come_first_served(void **state)
 		fakes[i] = (struct fake_task){.run = run_in_order};
 		assert_int_equal(fake_submit(executor, &fakes[i]), 0);
 	}
-	raise_by_one(&gate);
-	wait_for(&done, 8);
+	fake_raise(&gate);
+	fake_wait(&done, 8);
 	for (i = 0; i < 8; i++)
 		assert_ptr_equal(order[i], &fakes[i]);
 }
@@ -176,7 +159,7 @@ static void run_again(struct fake_task *fake)
 	if (fake->left--)
 		fake_submit(executor, fake);
 	else
-		raise_by_one(&done);
+		fake_raise(&done);
 }
 
 static void task_submitted_again_stays_on_its_thread(void **state)
@@ -185,7 +168,7 @@ static void task_submitted_again_stays_on_its_thread(void **state)
 
 	start_with((struct weir_blocking_options){0});
 	fake_submit(executor, &fake);
-	wait_for(&done, 1);
+	fake_wait(&done, 1);
 	assert_int_equal(fake.runs, 1001);
 	assert_int_equal(weir_blocking_threads(blocking), 1);
 }
@@ -196,8 +179,8 @@ static struct fake_task other_task = {.run = run_done};
 static void run_waits_for_another(struct fake_task *fake)
 {
 	fake_submit(executor, &other_task);
-	wait_for(&done, 1);
-	raise_by_one(&done);
+	fake_wait(&done, 1);
+	fake_raise(&done);
 }
 
 static void turn_may_wait_for_a_task_it_submits(void **state)
@@ -206,7 +189,7 @@ static void turn_may_wait_for_a_task_it_submits(void **state)
 
 	start_with((struct weir_blocking_options){0});
 	fake_submit(executor, &fake);
-	wait_for(&done, 2);
+	fake_wait(&done, 2);
 	assert_int_equal(weir_blocking_threads(blocking), 2);
 }
 
@@ -218,7 +201,7 @@ static void idle_thread_is_used_again(void **state)
 	start_with((struct weir_blocking_options){.threads_max = 2});
 	for (i = 1; i <= 100; i++) {
 		fake_submit(executor, &fake);
-		wait_for(&done, i);
+		fake_wait(&done, i);
 	}
 	assert_true(weir_blocking_threads(blocking) <= 2);
 }
@@ -233,15 +216,15 @@ static void idle_threads_end(void **state)
 		fakes[i] = (struct fake_task){.run = run_blocked};
 		fake_submit(executor, &fakes[i]);
 	}
-	wait_for(&done, 4);
+	fake_wait(&done, 4);
 	assert_int_equal(weir_blocking_threads(blocking), 4);
-	raise_by_one(&gate);
+	fake_raise(&gate);
 	while (weir_blocking_threads(blocking))
 		sched_yield();
 	/* And start again. */
 	fakes[0].run = run_done;
 	fake_submit(executor, &fakes[0]);
-	wait_for(&done, 5);
+	fake_wait(&done, 5);
 }
 
 static void alive_executor_is_not_freed(void **state)
@@ -252,7 +235,7 @@ static void alive_executor_is_not_freed(void **state)
 	fake_alive(executor, true);
 	assert_int_equal(weir_blocking_free(blocking), -EBUSY);
 	fake_submit(executor, &fake);
-	wait_for(&done, 1);
+	fake_wait(&done, 1);
 	fake_alive(executor, false);
 }
 
@@ -261,13 +244,13 @@ static int freed;
 static void run_free(struct fake_task *fake)
 {
 	freed = weir_blocking_free(blocking);
-	raise_by_one(&done);
+	fake_raise(&done);
 }
 
 static void fire_free(struct weir_timer *timer)
 {
 	freed = weir_blocking_free(blocking);
-	raise_by_one(&done);
+	fake_raise(&done);
 }
 
 static void own_threads_cannot_free_it(void **state)
@@ -277,11 +260,11 @@ static void own_threads_cannot_free_it(void **state)
 
 	start_with((struct weir_blocking_options){0});
 	fake_submit(executor, &fake);
-	wait_for(&done, 1);
+	fake_wait(&done, 1);
 	assert_int_equal(freed, -EDEADLK);
 	freed = 0;
 	assert_int_equal(weir_timer_arm(executor, &timer, 0), 0);
-	wait_for(&done, 2);
+	fake_wait(&done, 2);
 	assert_int_equal(freed, -EDEADLK);
 }
 
@@ -295,7 +278,7 @@ static void run_looks_around(struct fake_task *fake)
 	do {
 		pthread_getname_np(pthread_self(), name, sizeof(name));
 	} while (strncmp(name, "files", 5) != 0);
-	raise_by_one(&done);
+	fake_raise(&done);
 }
 
 static void threads_have_a_name_and_get_no_signals(void **state)
@@ -305,7 +288,7 @@ static void threads_have_a_name_and_get_no_signals(void **state)
 	start_with((struct weir_blocking_options){
 		.name = "files-and-other-things"});
 	fake_submit(executor, &fake);
-	wait_for(&done, 1);
+	fake_wait(&done, 1);
 	assert_string_equal(name, "files-and-other");
 	assert_true(sigismember(&mask, SIGINT));
 	assert_true(sigismember(&mask, SIGTERM));
@@ -315,12 +298,12 @@ static void threads_have_a_name_and_get_no_signals(void **state)
 
 static void fire_done(struct weir_timer *timer)
 {
-	raise_by_one(&done);
+	fake_raise(&done);
 }
 
 static void watch_done(struct weir_watch *watch, short events)
 {
-	raise_by_one(&done);
+	fake_raise(&done);
 }
 
 static void timers_and_watches_fire(void **state)
@@ -339,13 +322,13 @@ static void timers_and_watches_fire(void **state)
 					now_ns + 3600 * WEIR__SECOND),
 			 0);
 	assert_int_equal(weir_timer_arm(executor, &timer, now_ns + 1000000), 0);
-	wait_for(&done, 1);
+	fake_wait(&done, 1);
 	assert_true(weir_executor_now(executor) >= now_ns + 1000000);
 	assert_int_equal(pipe(fds), 0);
 	watch.fd = fds[0];
 	assert_int_equal(executor->ops->watch_arm(executor, &watch), 0);
 	assert_int_equal(write(fds[1], "x", 1), 1);
-	wait_for(&done, 2);
+	fake_wait(&done, 2);
 	assert_true(weir_timer_cancel(executor, &late));
 	assert_int_equal(weir_blocking_threads(blocking), 0);
 	close(fds[0]);
@@ -381,14 +364,14 @@ static void submit_with_one_thread(void)
 
 	start_with((struct weir_blocking_options){0});
 	fake_submit(executor, &busy);
-	wait_for(&done, 1);
+	fake_wait(&done, 1);
 	if (setrlimit(RLIMIT_NPROC, &none) < 0 || setuid(65534) < 0)
 		_exit(2);
 	if (fake_submit(executor, &fake) != 0 ||
 	    weir_blocking_threads(blocking) != 1)
 		_exit(1);
-	raise_by_one(&gate);
-	wait_for(&done, 2);
+	fake_raise(&gate);
+	fake_wait(&done, 2);
 	_exit(weir_blocking_free(blocking) == 0 ? 0 : 1);
 }
 
@@ -452,13 +435,13 @@ static void child_cannot_use_it_but_free_it(void **state)
 	start_with((struct weir_blocking_options){0});
 	fake_submit(executor, &fake);
 	weir_timer_arm(executor, &timer, 0);
-	wait_for(&done, 2);
+	fake_wait(&done, 2);
 	child = fork();
 	if (child == 0)
 		use_in_child();
 	assert_int_equal(status_of(child), 0);
 	fake_submit(executor, &fake);
-	wait_for(&done, 3);
+	fake_wait(&done, 3);
 }
 
 #define test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

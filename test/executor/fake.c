@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "executor/fake.h"
 
+#include "base/futex.h"
+
 static bool fake_run(struct weir_task *task)
 {
 	struct fake_task *fake =
@@ -87,4 +89,20 @@ void fake_memory_init(struct fake_memory *memory)
 		.allocator = {fake_alloc, fake_free, memory},
 		.fail = UINT32_MAX,
 	};
+}
+
+void fake_raise(uint32_t *count)
+{
+	ck_pr_fence_release();
+	ck_pr_inc_32(count);
+	weir__futex_wake(count, INT32_MAX);
+}
+
+void fake_wait(uint32_t *count, uint32_t value)
+{
+	uint32_t seen;
+
+	while ((seen = ck_pr_load_32(count)) < value)
+		weir__futex_wait(count, seen, UINT64_MAX);
+	ck_pr_fence_acquire();
 }

@@ -38,4 +38,8 @@ struct fake_memory {
 
 void fake_memory_init(struct fake_memory *memory);
 
+/* A count that threads raise, and wait for. Both order what they do. */
+void fake_raise(uint32_t *count);
+void fake_wait(uint32_t *count, uint32_t value);
+
 #endif

@@ -13,7 +13,6 @@
 
 #include <weir/threads.h>
 
-#include "base/futex.h"
 #include "executor/fake.h"
 #include "executor/worker.h"
 
@@ -62,22 +61,6 @@ static void finish(void)
 	assert_int_equal(memory.blocks, 0);
 }
 
-static void raise_word(uint32_t *word)
-{
-	ck_pr_fence_release();
-	ck_pr_inc_32(word);
-	weir__futex_wake(word, INT32_MAX);
-}
-
-static void wait_word(uint32_t *word, uint32_t value)
-{
-	uint32_t seen;
-
-	while ((seen = ck_pr_load_32(word)) < value)
-		weir__futex_wait(word, seen, UINT64_MAX);
-	ck_pr_fence_acquire();
-}
-
 /* A pipe that is watched once at a time. */
 struct source {
 	struct weir_watch watch;
@@ -97,7 +80,7 @@ static void source_fire(struct weir_watch *watch, short events)
 	self->on_worker = weir__worker_self(pool) != NULL;
 	if (self->then)
 		fake_submit(executor, self->then);
-	raise_word(&self->fired);
+	fake_raise(&self->fired);
 }
 
 static void source_init(struct source *self)
@@ -164,7 +147,7 @@ static void a_watch_fires_on_a_worker_that_was_idle(void **state)
 				all_parked(workers);
 			if (i % 3)
 				come(&source);
-			wait_word(&source.fired, i);
+			fake_wait(&source.fired, i);
 			assert_true(source.on_worker);
 		}
 		assert_false(
@@ -176,7 +159,7 @@ static void a_watch_fires_on_a_worker_that_was_idle(void **state)
 
 static void count_run(struct fake_task *fake)
 {
-	raise_word((uint32_t *)&fake->left);
+	fake_raise((uint32_t *)&fake->left);
 }
 
 /* Who polls is roused for tasks, who sleeps is not forgotten. */
@@ -199,10 +182,10 @@ static void tasks_come_to_who_polls(void **state)
 					  : weir_threads_worker(pool,
 								i % workers),
 				    &task);
-			wait_word(ran, i);
+			fake_wait(ran, i);
 		}
 		come(&source);
-		wait_word(&source.fired, 1);
+		fake_wait(&source.fired, 1);
 		source_fini(&source);
 		finish();
 	}
@@ -221,10 +204,10 @@ static void an_idle_pool_with_descriptors_has_no_wake_ups(void **state)
 		assert_int_equal(arm(&source), 0);
 		all_sleep_without_end(workers);
 		fake_submit(executor, &task);
-		wait_word((uint32_t *)&task.left, workers);
+		fake_wait((uint32_t *)&task.left, workers);
 		all_sleep_without_end(workers);
 		come(&source);
-		wait_word(&source.fired, 1);
+		fake_wait(&source.fired, 1);
 		all_sleep_without_end(workers);
 		source_fini(&source);
 		finish();
@@ -248,20 +231,20 @@ static void an_event_costs_one_wait_and_a_task_one_rouse(void **state)
 	weir_threads_counters(pool, &before);
 	for (i = 1; i <= 50; i++) {
 		come(&source);
-		wait_word(&source.fired, i);
+		fake_wait(&source.fired, i);
 		all_sleep_without_end(1);
 	}
 	weir_threads_counters(pool, &after);
 	assert_int_equal(ck_pr_load_32(&waits) - waited, 50);
-	/* to wait; and raise_word() */
+	/* to wait; and fake_raise() */
 	assert_int_equal(after.kernel_calls - before.kernel_calls, 100);
 	assert_int_equal(after.wakes, before.wakes);
 	for (i = 1; i <= 50; i++) {
 		fake_submit(executor, &task);
-		wait_word(ran, i);
+		fake_wait(ran, i);
 		all_sleep_without_end(1);
 	}
-	/* to wait, and to read the eventfd; and raise_word() */
+	/* to wait, and to read the eventfd; and fake_raise() */
 	weir_threads_counters(pool, &before);
 	assert_int_equal(ck_pr_load_32(&waits) - waited, 100);
 	assert_int_equal(before.kernel_calls - after.kernel_calls, 150);
@@ -285,11 +268,11 @@ static void the_first_watch_wakes_a_worker_that_sleeps(void **state)
 		source_init(&source);
 		task = (struct fake_task){.run = count_run};
 		fake_submit(executor, &task);
-		wait_word((uint32_t *)&task.left, 1);
+		fake_wait((uint32_t *)&task.left, 1);
 		all_parked(workers);
 		assert_int_equal(arm(&source), 0);
 		come(&source);
-		wait_word(&source.fired, 1);
+		fake_wait(&source.fired, 1);
 		source_fini(&source);
 		finish();
 	}
@@ -299,8 +282,8 @@ static struct source *awaited;
 
 static void run_until_it_fires(struct fake_task *fake)
 {
-	raise_word((uint32_t *)&fake->left);
-	wait_word(&awaited->fired, 1);
+	fake_raise((uint32_t *)&fake->left);
+	fake_wait(&awaited->fired, 1);
 }
 
 /* It has polled itself, and nobody else does: the monitor looks. */
@@ -322,10 +305,10 @@ static void a_worker_that_is_busy_for_long_keeps_no_event(void **state)
 		if (i % 2)
 			all_parked(2);
 		come(&first);
-		wait_word((uint32_t *)&task.left, 1);
+		fake_wait((uint32_t *)&task.left, 1);
 		come(&second);
-		wait_word(&second.fired, 1);
-		wait_word(&first.fired, 1);
+		fake_wait(&second.fired, 1);
+		fake_wait(&first.fired, 1);
 		all_parked(2);
 		source_fini(&first);
 		source_fini(&second);
@@ -337,8 +320,8 @@ static void arm_and_wait(struct fake_task *fake)
 {
 	assert_int_equal(arm(awaited), 0);
 	come(awaited);
-	wait_word(&awaited->fired, 1);
-	raise_word((uint32_t *)&fake->left);
+	fake_wait(&awaited->fired, 1);
+	fake_raise((uint32_t *)&fake->left);
 }
 
 /* When it became busy there was nothing to look for. */
@@ -354,11 +337,11 @@ static void a_busy_worker_that_watches_first_keeps_no_event(void **state)
 		awaited = &source;
 		task = (struct fake_task){.run = count_run};
 		fake_submit(executor, &task);
-		wait_word((uint32_t *)&task.left, 1);
+		fake_wait((uint32_t *)&task.left, 1);
 		all_parked(2);
 		task = (struct fake_task){.run = arm_and_wait};
 		fake_submit(executor, &task);
-		wait_word((uint32_t *)&task.left, 1);
+		fake_wait((uint32_t *)&task.left, 1);
 		source_fini(&source);
 		finish();
 	}
@@ -370,7 +353,7 @@ static void run_again(struct fake_task *fake)
 	if (ck_pr_load_32(&awaited->fired) < 2)
 		fake_submit(executor, fake);
 	else
-		raise_word((uint32_t *)&fake->left);
+		fake_raise((uint32_t *)&fake->left);
 }
 
 static void a_worker_that_is_always_busy_polls(void **state)
@@ -391,10 +374,10 @@ static void a_worker_that_is_always_busy_polls(void **state)
 		fake_submit(executor, &task);
 		assert_int_equal(arm(&source), 0);
 		come(&source);
-		wait_word(&source.fired, 1);
+		fake_wait(&source.fired, 1);
 		assert_int_equal(arm(&source), 0);
 		come(&source);
-		wait_word((uint32_t *)&task.left, 1);
+		fake_wait((uint32_t *)&task.left, 1);
 		source_fini(&source);
 		finish();
 	}
@@ -418,7 +401,7 @@ static void what_is_missing_refuses_the_watch_and_can_be_tried_again(
 	memory.fail = UINT32_MAX;
 	assert_true(fail > 1);
 	come(&source);
-	wait_word(&source.fired, 1);
+	fake_wait(&source.fired, 1);
 	finish();
 
 	start(1);
@@ -439,7 +422,7 @@ static void what_is_missing_refuses_the_watch_and_can_be_tried_again(
 	}
 	assert_int_equal(refused, 3);
 	come(&source);
-	wait_word(&source.fired, 1);
+	fake_wait(&source.fired, 1);
 	source_fini(&source);
 	finish();
 }
