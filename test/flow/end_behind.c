@@ -10,16 +10,12 @@
  */
 #include <inttypes.h>
 
-#include "flow/fan_kit.h"
-#include "flow/verify_operators.h"
+#include "flow/end_rows.h"
 
 #include "flow/engine/island.h"
 #include "flow/engine/items.h"
 
-#define ITEMS_MAX 6
 #define SEEDS 1000
-#define WAIT_NS 1000
-#define LONG_NS (4 * ITEMS_MAX * WAIT_NS)
 
 struct sip {
 	size_t may;	  /* so many items more */
@@ -64,8 +60,7 @@ static struct weir_flow *sipped(struct weir_flow *flow, struct sip *sip)
 
 static struct {
 	struct goods goods;
-	size_t n_items;	    /* of each tap */
-	struct tap taps[2]; /* the second one is a few rows' */
+	size_t n_items; /* of each tap */
 	struct sip sip;
 	struct weir_sim *sim;
 	struct weir_flow *flow;
@@ -74,20 +69,6 @@ static struct {
 	size_t n;			/* so many have */
 	int64_t numbers[ITEMS_MAX];	/* of those, if they were numbered */
 } run;
-
-/* Is there a second tap, does it end, and has it items? */
-enum taps { ONE, TWO, ENDLESS, EMPTY };
-
-/* Upon a tap: each of its items comes out `times` as one, behind `before`. */
-struct row {
-	const char *name;
-	struct weir_flow *(*put_upon)(struct weir_flow *flow,
-				      const struct weir_items *items);
-	size_t before, times;
-	int code; /* the first tap ends with */
-	enum taps taps;
-	size_t unfused;
-};
 
 static int take_good(void *item, void *context)
 {
@@ -98,7 +79,7 @@ static int take_good(void *item, void *context)
 	return 0;
 }
 
-static void run_begin(const struct row *row, uint64_t seed)
+static void run_begin(const struct end_row *row, uint64_t seed)
 {
 	const struct weir_flow_run_options options = {
 		.unfused = row->unfused,
@@ -107,9 +88,10 @@ static void run_begin(const struct row *row, uint64_t seed)
 	struct weir_flow *flow;
 
 	memset(&run, 0, sizeof(run));
+	memset(end_taps, 0, sizeof(end_taps));
 	goods_init(&run.goods);
 	items = &run.goods.items;
-	flow = weir_flow_items(tap_flow(&run.taps[0]), items);
+	flow = weir_flow_items(tap_flow(&end_taps[0]), items);
 	flow = row->put_upon(flow, items);
 	run.items = weir__flow_items(flow);
 	flow = weir_flow_for_each(sipped(flow, &run.sip), take_good, NULL);
@@ -143,9 +125,9 @@ static void settle(void)
 }
 
 /* One item more, or the end behind the last. */
-static void feed(const struct row *row, struct tap *tap)
+static void feed(const struct end_row *row, struct tap *tap)
 {
-	bool first = tap == &run.taps[0];
+	bool first = tap == &end_taps[0];
 
 	if (tap->ends)
 		return;
@@ -168,7 +150,7 @@ static void allow(size_t n)
 }
 
 /* Something of all that may happen; *left may be taken. */
-static void do_something(const struct row *row, size_t *left)
+static void do_something(const struct end_row *row, size_t *left)
 {
 	struct weir_sim *sim = run.sim;
 	uint64_t now_ns = weir_executor_now(weir_sim_executor(sim));
@@ -176,11 +158,11 @@ static void do_something(const struct row *row, size_t *left)
 
 	switch (weir_sim_random(sim, 5)) {
 	case 0:
-		feed(row, &run.taps[0]);
+		feed(row, &end_taps[0]);
 		break;
 	case 1:
 		if (row->taps != ONE)
-			feed(row, &run.taps[1]);
+			feed(row, &end_taps[1]);
 		break;
 	case 2:
 		n = weir__at_most(n, *left);
@@ -195,17 +177,17 @@ static void do_something(const struct row *row, size_t *left)
 	}
 }
 
-static void run_row(const struct row *row, uint64_t seed)
+static void run_row(const struct end_row *row, uint64_t seed)
 {
 	size_t all, left;
 
 	run_begin(row, seed);
 	run.n_items = weir_sim_random(run.sim, ITEMS_MAX + 1);
 	all = left = row->before + run.n_items * row->times;
-	while (left > 0 || !run.taps[0].ends ||
+	while (left > 0 || !end_taps[0].ends ||
 	       ((row->taps == TWO || row->taps == EMPTY) &&
-		!run.taps[1].ends) ||
-	       (row->taps == ENDLESS && run.taps[1].n < run.n_items))
+		!end_taps[1].ends) ||
+	       (row->taps == ENDLESS && end_taps[1].n < run.n_items))
 		do_something(row, &left);
 	settle();
 	if (run.n != all || !is_told())
@@ -216,539 +198,26 @@ static void run_row(const struct row *row, uint64_t seed)
 	run_fini();
 }
 
-static void run_rows(const struct row *rows, size_t n)
+static void run_rows(const struct end_row *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		for_each_seed(seed, SEEDS)
 			run_row(&rows[i], seed);
 }
 
-/* --- Each of the operators ------------------------------------------------ */
-
-static struct weir_flow *the_other(const struct weir_items *items)
-{
-	return weir_flow_items(tap_flow(&run.taps[1]), items);
-}
-
-static int combine_goods(void *const *items, size_t n, void **result,
-			 void *context)
-{
-	*result = items[0];
-	goods_drop(items[1], context);
-	return 0;
-}
-
-static struct weir_flow *upon_zip_of_two(struct weir_flow *flow,
-					 const struct weir_items *items)
-{
-	struct weir_flow *both[] = {flow, the_other(items)};
-
-	flow = weir_flow_zip(both, 2, combine_goods, items->context);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *upon_merge_of_two(struct weir_flow *flow,
-					   const struct weir_items *items)
-{
-	struct weir_flow *both[] = {flow, the_other(items)};
-
-	return weir_flow_merge(both, 2);
-}
-
-static struct weir_flow *upon_preferred(struct weir_flow *flow,
-					const struct weir_items *items)
-{
-	struct weir_flow *both[] = {flow, the_other(items)};
-
-	return weir_flow_merge_preferred(both, 2);
-}
-
-static int share_first_good(void *const *items, size_t n, void **result,
-			    void *context)
-{
-	*result = items[0];
-	return goods_share(items[0], context);
-}
-
-static struct weir_flow *upon_latest(struct weir_flow *flow,
-				     const struct weir_items *items)
-{
-	struct weir_flow *both[] = {flow, weir_flow_single(NULL)};
-
-	flow = weir_flow_combine_latest(both, 2, share_first_good,
-					items->context);
-	return weir_flow_items(flow, items);
-}
-
-/* The second time with the word that it was the last. */
-static int share_twice(void *item, uint64_t i, void **out, void *context)
-{
-	*out = item;
-	(void)goods_share(item, context);
-	return i == 0 ? 1 : WEIR_NEXT_LAST;
-}
-
-static struct weir_flow *upon_pairs(struct weir_flow *flow,
-				    const struct weir_items *items)
-{
-	flow = weir_flow_map_concat(flow, share_twice, items->context);
-	return weir_flow_items(flow, items);
-}
-
-/* The other has its item at once, and ends when it likes. */
-static struct weir_flow *upon_latest_of_two(struct weir_flow *flow,
-					    const struct weir_items *items)
-{
-	struct weir_flow *one = to_goods(weir_flow_range(1, 1), items);
-	struct weir_flow *both[] = {flow,
-				    weir_flow_prepend(the_other(items), one)};
-
-	flow = weir_flow_combine_latest(both, 2, share_first_good,
-					items->context);
-	return weir_flow_items(flow, items);
-}
-
-static int keep_item(void **item, void *newest, void *context)
-{
-	return 0;
-}
-
-static struct weir_flow *upon_latest_from(struct weir_flow *flow,
-					  const struct weir_items *items)
-{
-	flow = weir_flow_with_latest_from(flow, weir_flow_single(NULL),
-					  keep_item, NULL);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *upon_zip_all_of_two(struct weir_flow *flow,
-					     const struct weir_items *items)
-{
-	static void *const padding[2];
-	struct weir_flow *both[] = {flow, the_other(items)};
-
-	flow = weir_flow_zip_all(both, 2, padding, combine_goods,
-				 items->context);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *upon_interleave(struct weir_flow *flow,
-					 const struct weir_items *items)
-{
-	struct weir_flow *both[] = {flow, the_other(items)};
-
-	return weir_flow_interleave(both, 2, 2);
-}
-
-static struct weir_flow *upon_prioritized(struct weir_flow *flow,
-					  const struct weir_items *items)
-{
-	static const uint32_t weights[] = {2, 1};
-	struct weir_flow *both[] = {flow, the_other(items)};
-
-	return weir_flow_merge_prioritized(both, 2, weights);
-}
-
-static int compare_goods(void *a, void *b, void *context)
-{
-	int64_t x = ((struct good *)a)->number, y = ((struct good *)b)->number;
-
-	return (x > y) - (x < y);
-}
-
-static struct weir_flow *upon_sorted(struct weir_flow *flow,
-				     const struct weir_items *items)
-{
-	struct weir_flow *both[] = {flow, the_other(items)};
-
-	return weir_flow_merge_sorted(both, 2, compare_goods, NULL);
-}
-
-static struct weir_flow *upon_amb_with_never(struct weir_flow *flow,
-					     const struct weir_items *items)
-{
-	struct weir_flow *both[] = {weir_flow_never(), flow};
-
-	return weir_flow_amb(both, 2);
-}
-
-static struct weir_flow *upon_lazy(struct weir_flow *flow,
-				   const struct weir_items *items)
-{
-	return weir_flow_lazy(flow);
-}
-
-static struct weir_flow *upon_lazy_concat(struct weir_flow *flow,
-					  const struct weir_items *items)
-{
-	struct weir_flow *both[] = {flow, weir_flow_lazy(the_other(items))};
-
-	return weir_flow_concat(both, 2);
-}
-
-static struct weir_flow *upon_take_until_never(struct weir_flow *flow,
-					       const struct weir_items *items)
-{
-	return weir_flow_take_until(flow, weir_flow_never());
-}
-
-static struct weir_flow *upon_skip_until_now(struct weir_flow *flow,
-					     const struct weir_items *items)
-{
-	return weir_flow_skip_until(flow, weir_flow_empty());
-}
-
-static struct weir_flow *upon_slow_throttle(struct weir_flow *flow,
-					    const struct weir_items *items)
-{
-	static const struct weir_flow_rate rate = {.n = 1, .per_ns = WAIT_NS};
-
-	return weir_flow_throttle(flow, &rate);
-}
-
-static struct weir_flow *upon_throttled_merge(struct weir_flow *flow,
-					      const struct weir_items *items)
-{
-	return upon_slow_throttle(upon_preferred(flow, items), items);
-}
-
-static struct weir_flow *upon_concat_of_two(struct weir_flow *flow,
-					    const struct weir_items *items)
-{
-	struct weir_flow *both[] = {flow, the_other(items)};
-
-	return weir_flow_concat(both, 2);
-}
-
-/* A block of two lines. */
-static int to_lines(void **item, void *context)
-{
-	struct weir_flow_bytes *bytes;
-
-	assert_int_equal(weir_flow_bytes_new(&bytes, 4, NULL), 0);
-	memcpy(bytes->data, "1\n2\n", 4);
-	goods_drop(*item, context);
-	*item = bytes;
-	return 0;
-}
-
-static struct weir_flow *in_lines(struct weir_flow *flow,
-				  const struct weir_items *items)
-{
-	flow = weir_flow_lines(to_bytes(flow, to_lines, items), 32);
-	return from_bytes(flow, items);
-}
-
-static struct weir_flow *lines_of_part(struct weir_flow *upstream,
-				       void *context)
-{
-	return in_lines(upstream, context);
-}
-
-static struct weir_flow *upon_split_in_lines(struct weir_flow *flow,
-					     const struct weir_items *items)
-{
-	flow = weir_flow_split_when(flow, is_third, lines_of_part,
-				    (void *)items);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *throttle_of_part(struct weir_flow *upstream,
-					  void *context)
-{
-	return upon_slow_throttle(upstream, context);
-}
-
-static struct weir_flow *upon_split_in_throttles(struct weir_flow *flow,
-						 const struct weir_items *items)
-{
-	flow = weir_flow_split_when(flow, is_third, throttle_of_part,
-				    (void *)items);
-	return weir_flow_items(flow, items);
-}
-
-/* Every second one goes in no group that has another, and fills its own. */
-static uint64_t weigh_in_turn(void *item, void *context)
-{
-	return ((struct good *)item)->number % 2 ? 3 : 1;
-}
-
-static struct weir_flow *upon_heavy_groups(struct weir_flow *flow,
-					   const struct weir_items *items)
-{
-	flow = weir_flow_grouped_up_to(flow, 3, weigh_in_turn, NULL, 9, 0);
-	return weir_flow_items(weir_flow_map(flow, only_one, NULL), items);
-}
-
-static struct weir_flow *upon_bare_scan(struct weir_flow *flow,
-					const struct weir_items *items)
-{
-	static const struct weir_flow_fold_functions functions = {zero_good,
-								  take_newest};
-
-	flow = weir_flow_scan(flow, &functions, items->context);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *tail_of_none(void *const *prefix, size_t n,
-				      struct weir_flow *tail, void *context)
-{
-	return tail;
-}
-
-static struct weir_flow *upon_no_prefix(struct weir_flow *flow,
-					const struct weir_items *items)
-{
-	flow = weir_flow_prefix_and_tail(flow, 0, tail_of_none, NULL);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *nothing_more(struct weir_error *error, void *context)
-{
-	return no_items(context);
-}
-
-static struct weir_flow *upon_resume(struct weir_flow *flow,
-				     const struct weir_items *items)
-{
-	return weir_flow_resume_with(flow, nothing_more, (void *)items);
-}
-
-static int by_thirds(void *item, uintptr_t *key, void *context)
-{
-	*key = (uintptr_t)(((struct good *)item)->number % 3);
-	return 0;
-}
-
-static struct weir_flow *lines_of_group(struct weir_flow *upstream,
-					uintptr_t key, void *context)
-{
-	return in_lines(upstream, context);
-}
-
-static struct weir_flow *upon_groups_of_lines(struct weir_flow *flow,
-					      const struct weir_items *items)
-{
-	flow = weir_flow_group_by(flow, 3, by_thirds, lines_of_group,
-				  (void *)items, NULL);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *throttle_of_group(struct weir_flow *upstream,
-					   uintptr_t key, void *context)
-{
-	return upon_slow_throttle(upstream, context);
-}
-
-static struct weir_flow *upon_throttled_groups(struct weir_flow *flow,
-					       const struct weir_items *items)
-{
-	flow = weir_flow_group_by(flow, 3, by_thirds, throttle_of_group,
-				  (void *)items, NULL);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *around_lines(struct weir_flow *flow,
-				      const struct weir_items *items)
-{
-	flow = weir_flow_restart_around(flow, lines_of_part, (void *)items,
-					NULL);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *around_throttle(struct weir_flow *flow,
-					 const struct weir_items *items)
-{
-	flow = weir_flow_restart_around(flow, throttle_of_part, (void *)items,
-					NULL);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *merge_of_part(struct weir_flow *upstream,
-				       void *context)
-{
-	return upon_merge_of_two(upstream, context);
-}
-
-static struct weir_flow *around_merge(struct weir_flow *flow,
-				      const struct weir_items *items)
-{
-	flow = weir_flow_restart_around(flow, merge_of_part, (void *)items,
-					NULL);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *zip_of_part(struct weir_flow *upstream, void *context)
-{
-	return upon_zip_of_two(upstream, context);
-}
-
-static struct weir_flow *around_zip(struct weir_flow *flow,
-				    const struct weir_items *items)
-{
-	flow = weir_flow_restart_around(flow, zip_of_part, (void *)items, NULL);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *lines_of_tail(void *const *prefix, size_t n,
-				       struct weir_flow *tail, void *context)
-{
-	return in_lines(tail, context);
-}
-
-static struct weir_flow *upon_tail_in_lines(struct weir_flow *flow,
-					    const struct weir_items *items)
-{
-	flow = weir_flow_prefix_and_tail(flow, 0, lines_of_tail, (void *)items);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *merge_of_tail(void *const *prefix, size_t n,
-				       struct weir_flow *tail, void *context)
-{
-	return upon_merge_of_two(tail, context);
-}
-
-static struct weir_flow *upon_merged_tail(struct weir_flow *flow,
-					  const struct weir_items *items)
-{
-	flow = weir_flow_prefix_and_tail(flow, 0, merge_of_tail, (void *)items);
-	return weir_flow_items(flow, items);
-}
-
-static int into_one(void *item, uintptr_t *key, void *context)
-{
-	*key = 0;
-	return 0;
-}
-
-static struct weir_flow *merge_of_group(struct weir_flow *upstream,
-					uintptr_t key, void *context)
-{
-	return upon_merge_of_two(upstream, context);
-}
-
-static struct weir_flow *upon_merged_group(struct weir_flow *flow,
-					   const struct weir_items *items)
-{
-	flow = weir_flow_group_by(flow, 1, into_one, merge_of_group,
-				  (void *)items, NULL);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *interleave_of_group(struct weir_flow *upstream,
-					     uintptr_t key, void *context)
-{
-	return upon_interleave(upstream, context);
-}
-
-static struct weir_flow *upon_interleaved_group(struct weir_flow *flow,
-						const struct weir_items *items)
-{
-	flow = weir_flow_group_by(flow, 1, into_one, interleave_of_group,
-				  (void *)items, NULL);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *latest_of_tail(void *const *prefix, size_t n,
-					struct weir_flow *tail, void *context)
-{
-	return upon_latest_of_two(tail, context);
-}
-
-static struct weir_flow *upon_latest_of_tail(struct weir_flow *flow,
-					     const struct weir_items *items)
-{
-	flow = weir_flow_prefix_and_tail(flow, 0, latest_of_tail,
-					 (void *)items);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *sorted_of_tail(void *const *prefix, size_t n,
-					struct weir_flow *tail, void *context)
-{
-	return upon_sorted(tail, context);
-}
-
-static struct weir_flow *upon_sorted_tail(struct weir_flow *flow,
-					  const struct weir_items *items)
-{
-	flow = weir_flow_prefix_and_tail(flow, 0, sorted_of_tail,
-					 (void *)items);
-	return weir_flow_items(flow, items);
-}
-
-static struct weir_flow *sum_of_group(struct weir_flow *upstream, uintptr_t key,
-				      void *context)
-{
-	return upon_heavy_groups(upstream, context);
-}
-
-static struct weir_flow *upon_heavy_parts(struct weir_flow *flow,
-					  const struct weir_items *items)
-{
-	flow = weir_flow_group_by(flow, 3, by_thirds, sum_of_group,
-				  (void *)items, NULL);
-	return weir_flow_items(flow, items);
-}
+/* --- Tests ---------------------------------------------------------------- */
 
 static void the_end_is_told_behind_what_was_held(void **state)
 {
-	static const struct row rows[] = {
-		{"zip", upon_zip_of_two, 0, 1, 0, ENDLESS},
-		{"merge", upon_merge_of_two, 0, 2, 0, TWO},
-		{"merge_preferred", upon_preferred, 0, 2, 0, TWO},
-		{"concat", upon_concat_of_two, 0, 2, 0, TWO},
-		{"map_concat", upon_pairs, 0, 2},
-		{"combine_latest", upon_latest, 0, 1},
-		{"combine_latest of two", upon_latest_of_two, 0, 1, 0, EMPTY},
-		{"with_latest_from", upon_latest_from, 0, 1},
-		{"zip_all", upon_zip_all_of_two, 0, 1, 0, TWO},
-		{"interleave", upon_interleave, 0, 2, 0, TWO},
-		{"merge_prioritized", upon_prioritized, 0, 2, 0, TWO},
-		{"merge_sorted", upon_sorted, 0, 2, 0, TWO},
-		{"amb", upon_amb_with_never, 0, 1},
-		{"lazy", upon_lazy, 0, 1},
-		{"lazy concat", upon_lazy_concat, 0, 2, 0, TWO},
-		{"take_until", upon_take_until_never, 0, 1},
-		{"skip_until", upon_skip_until_now, 0, 1},
-		{"lines", in_lines, 0, 2},
-		{"split_when of lines", upon_split_in_lines, 0, 2},
-		{"split_when of throttles", upon_split_in_throttles, 0, 1},
-		{"throttle", upon_slow_throttle, 0, 1},
-		{"throttle of merge_preferred", upon_throttled_merge, 0, 2, 0,
-		 TWO},
-		{"grouped_up_to", upon_heavy_groups, 0, 1},
-		{"scan", upon_bare_scan, 1, 1},
-		{"prefix_and_tail of none", upon_no_prefix, 0, 1},
-		{"resume_with", upon_resume, 0, 1, -EIO},
-		{"group_by of lines", upon_groups_of_lines, 0, 2},
-		{"group_by of throttles", upon_throttled_groups, 0, 1},
-		{"group_by of grouped_up_to", upon_heavy_parts, 0, 1},
-		{"group_by of interleave", upon_interleaved_group, 0, 2, 0,
-		 TWO},
-		{"group_by of merge", upon_merged_group, 0, 2, 0, TWO},
-		{"prefix_and_tail of combine_latest", upon_latest_of_tail, 0, 1,
-		 0, EMPTY},
-		{"prefix_and_tail of merge_sorted", upon_sorted_tail, 0, 2, 0,
-		 TWO},
-		{"prefix_and_tail of lines", upon_tail_in_lines, 0, 2},
-		{"prefix_and_tail of merge", upon_merged_tail, 0, 2, 0, TWO},
-		{"restart_around lines", around_lines, 0, 2},
-		{"restart_around throttle", around_throttle, 0, 1},
-		{"restart_around merge", around_merge, 0, 2, 0, TWO},
-		{"restart_around zip", around_zip, 0, 1, 0, ENDLESS},
-	};
-
-	run_rows(rows, sizeof(rows) / sizeof(*rows));
+	run_rows(end_rows, n_end_rows);
 }
 
 static void the_end_is_told_behind_what_passes(void **state)
 {
-	struct row row;
+	struct end_row row;
 
 	for (size_t i = 0; i < n_ways; i++) {
-		row = (struct row){
+		row = (struct end_row){
 			.name = ways[i].name,
 			.put_upon = ways[i].put_upon,
 			.times = 1,
@@ -759,29 +228,9 @@ static void the_end_is_told_behind_what_passes(void **state)
 	}
 }
 
-/* The first group fails at its end. */
-static struct weir_flow *failing_of_group(struct weir_flow *upstream,
-					  uintptr_t key, void *context)
-{
-	struct weir_flow *both[] = {sum_of_group(upstream, key, context), NULL};
-
-	if (key != 0)
-		return both[0];
-	both[1] = weir_flow_items(weir_flow_fail(-EIO, "by hand"), context);
-	return weir_flow_concat(both, 2);
-}
-
-static struct weir_flow *upon_failing_parts(struct weir_flow *flow,
-					    const struct weir_items *items)
-{
-	flow = weir_flow_group_by(flow, 3, by_thirds, failing_of_group,
-				  (void *)items, NULL);
-	return weir_flow_items(flow, items);
-}
-
 /* What comes is the same with all room at once and with a little now and then;
  * the groups hold items back until their end. */
-static void same_comes_whatever_the_room(const struct row *row)
+static void same_comes_whatever_the_room(const struct end_row *row)
 {
 	int64_t numbers[ITEMS_MAX];
 	size_t n, left;
@@ -789,8 +238,8 @@ static void same_comes_whatever_the_room(const struct row *row)
 	run_begin(row, 0);
 	run.n_items = ITEMS_MAX;
 	allow(ITEMS_MAX);
-	while (!run.taps[0].ends)
-		feed(row, &run.taps[0]);
+	while (!end_taps[0].ends)
+		feed(row, &end_taps[0]);
 	settle();
 	assert_true(is_told());
 	n = run.n;
@@ -801,7 +250,7 @@ static void same_comes_whatever_the_room(const struct row *row)
 	for_each_seed(seed, SEEDS) {
 		run_begin(row, seed);
 		run.n_items = left = ITEMS_MAX;
-		while (left > 0 || !run.taps[0].ends)
+		while (left > 0 || !end_taps[0].ends)
 			do_something(row, &left);
 		settle();
 		assert_true(is_told());
@@ -813,14 +262,14 @@ static void same_comes_whatever_the_room(const struct row *row)
 
 static void groups_emit_in_one_order_whatever_the_room(void **state)
 {
-	static const struct row row = {"group_by", upon_heavy_parts};
+	static const struct end_row row = {"group_by", end_heavy_parts};
 
 	same_comes_whatever_the_room(&row);
 }
 
 static void a_group_fails_behind_the_items_before_its_end(void **state)
 {
-	static const struct row row = {"group_by", upon_failing_parts};
+	static const struct end_row row = {"group_by", end_failing_parts};
 
 	same_comes_whatever_the_room(&row);
 }
