@@ -195,6 +195,9 @@ void weir__registry_remove(struct weir_executor *executor, uint32_t index)
 	ck_pr_store_ptr(slot(registry, index), NULL);
 	if (WEIR_UNLIKELY(!weir__registry_running(registry)))
 		await_collect(registry);
+	/* acquire: what a look that is over has read; pairs with the release in
+	 * weir__registry_look_end() */
+	ck_pr_fence_acquire();
 	if (WEIR_UNLIKELY(shard->n_spare == WEIR__SPARES))
 		give_spares(registry, shard);
 	shard->spare[shard->n_spare++] = index;
@@ -273,6 +276,68 @@ uint32_t weir__registry_collect(struct weir__registry *registry,
 	return n;
 }
 
+/* --- Looks: claim 9 ------------------------------------------------------- */
+
+void weir__registry_look_begin(struct weir__registry *registry)
+{
+	weir__lock(&registry->lock);
+	registry->n_looks++;
+	ck_pr_store_32(&registry->phase, registry->phase | WEIR__LOOKED);
+	weir__unlock(&registry->lock);
+	weir__registry_fence(registry);
+}
+
+void weir__registry_look_end(struct weir__registry *registry)
+{
+	weir__lock(&registry->lock);
+	assert(registry->n_looks > 0);
+	/* release: what was read of actors; pairs with the acquire in
+	 * weir__registry_remove() */
+	ck_pr_fence_release();
+	if (--registry->n_looks == 0)
+		ck_pr_store_32(&registry->phase,
+			       registry->phase & ~WEIR__LOOKED);
+	weir__unlock(&registry->lock);
+}
+
+bool weir__registry_look(struct weir__registry *registry, uint32_t *index,
+			 bool (*see)(struct weir_task *task, void *context),
+			 void *context)
+{
+	uint32_t n = 0, end;
+	bool more;
+
+	weir__lock(&registry->lock);
+	assert(registry->n_looks > 0);
+	/* empty slots take their time, too */
+	end = registry->n_tasks - *index < 8 * WEIR__COLLECTED
+		      ? registry->n_tasks
+		      : *index + 8 * WEIR__COLLECTED;
+	for (; *index < end && n < WEIR__COLLECTED; ++*index) {
+		struct weir_task *task = ck_pr_load_ptr(slot(registry, *index));
+
+		/* acquire: the task; pairs with the release in
+		 * weir__registry_add() */
+		ck_pr_fence_acquire();
+		if (task && !see(task, context))
+			break;
+		n += task != NULL;
+	}
+	more = *index < registry->n_tasks;
+	weir__unlock(&registry->lock);
+	return more;
+}
+
+void weir__registry_await_look(struct weir_executor *executor)
+{
+	if (WEIR_UNLIKELY(!weir__registry_running(executor->registry)))
+		await_collect(executor->registry);
+	/* acquire: as in weir__registry_remove() */
+	ck_pr_fence_acquire();
+}
+
+/* --- Freeing the executor ------------------------------------------------- */
+
 /* Under the lock: somebody is alive and not leaving. */
 static bool somebody_stays(const struct weir__registry *registry)
 {
@@ -301,10 +366,10 @@ static void sleep_until_done(struct weir__registry *registry)
 /* Under the lock. */
 static void set_awaited(struct weir__registry *registry, bool awaited)
 {
-	uint32_t phase = weir__registry_phase(registry);
+	uint32_t others = registry->phase & ~WEIR__AWAITED;
 
 	ck_pr_store_32(&registry->phase,
-		       awaited ? phase | WEIR__AWAITED : phase);
+		       awaited ? others | WEIR__AWAITED : others);
 }
 
 /* Under the lock: how many keep the executor from being freed. */

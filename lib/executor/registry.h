@@ -42,7 +42,13 @@
  *     becomes one under the lock, together with what made the visit necessary.
  *     The free waits for visitors as for leaving actors. A visitor holds the
  *     executor.
- *  9. A submitter has a reference of the actor until the submission has
+ *  9. A thread that looks at all actors of the executor from outside
+ *     (weir__registry_look()) has LOOKED set meanwhile, which is a change of the
+ *     phase, and touches an actor under the lock only. So by claim 4 no actor
+ *     is released under it. Whoever frees something that an actor had and a
+ *     look might find takes it out first, and then waits in the same way:
+ *     weir__registry_await_look().
+ * 10. A submitter has a reference of the actor until the submission has
  *     returned (weir_actor_start() takes one for that, but on a thread with a
  *     shard), so the actor is alive as long. A submitter without such a
  *     reference counts itself: weir__registry_hold().
@@ -69,6 +75,9 @@
  * weir__registry_await() waits, so that no thread reads "running" then.
  */
 #define WEIR__AWAITED 4u
+/* Another, while somebody looks: claim 9. */
+#define WEIR__LOOKED 8u
+#define WEIR__PHASE_BITS (WEIR__AWAITED | WEIR__LOOKED)
 
 /* One thread's; it alone writes it while it runs. */
 struct weir__shard {
@@ -84,7 +93,8 @@ struct weir__shard {
 
 struct weir__registry {
 	struct weir__lock lock;	   /* over fields without a comment */
-	uint32_t phase;		   /* atomic; enum weir__phase, WEIR__AWAITED */
+	uint32_t phase;		   /* atomic; enum weir__phase, the bits */
+	uint32_t n_looks;	   /* not 0: LOOKED is set */
 	uint32_t departures;	   /* while AWAITED; also slept on */
 	struct weir__hash_key key; /* constant: for keys from outside */
 	/* constant: weir__membarrier() makes the fences of claim 2 */
@@ -164,7 +174,7 @@ static inline bool weir__registry_running(const struct weir__registry *registry)
 static inline enum weir__phase weir__registry_phase(
 	const struct weir__registry *registry)
 {
-	return ck_pr_load_32(&registry->phase) & ~WEIR__AWAITED;
+	return ck_pr_load_32(&registry->phase) & ~WEIR__PHASE_BITS;
 }
 
 /*
@@ -203,5 +213,23 @@ void weir__registry_fence(const struct weir__registry *registry);
 /* Up to WEIR__COLLECTED referenced tasks from *index on; returns how many. */
 uint32_t weir__registry_collect(struct weir__registry *registry,
 				uint32_t *index, struct weir_task **tasks);
+
+/*
+ * A look at all tasks, from any thread, but not from one that holds the
+ * executor. Between begin and end, each call shows `see` up to WEIR__COLLECTED
+ * of them from *index on, under the lock, and says whether there are more.
+ * `see` may read what the task's actor has, and calls nothing; if it returns
+ * false, the call is over, and the next one shows the same task again. A task
+ * that starts or ends meanwhile may be left out.
+ */
+void weir__registry_look_begin(struct weir__registry *registry);
+bool weir__registry_look(struct weir__registry *registry, uint32_t *index,
+			 bool (*see)(struct weir_task *task, void *context),
+			 void *context);
+void weir__registry_look_end(struct weir__registry *registry);
+
+/* No look touches any more what the calling thread has taken out. On a thread
+ * that may touch the executor. */
+void weir__registry_await_look(struct weir_executor *executor);
 
 #endif

@@ -188,7 +188,7 @@ int weir__registry_end(struct weir_executor *executor,
 	if (rc == 0) {
 		if (weir__registry_phase(registry) < phase)
 			ck_pr_store_32(&registry->phase,
-				       (registry->phase & WEIR__AWAITED) |
+				       (registry->phase & WEIR__PHASE_BITS) |
 					       phase);
 		drain->dropped_before = ck_pr_load_64(&registry->dropped);
 		drain->next = registry->drains;

@@ -11,6 +11,7 @@
 #include <ck_pr.h>
 
 #include "drains.h"
+#include "executor/registry.h"
 #include "scene.h"
 
 static void own_one_of_two(void *context)
@@ -153,6 +154,32 @@ static void free_in_vain(void *context)
 	free_if_told(context, 1, -EBUSY);
 }
 
+/* Nobody is seen who is released before the look has done with him. */
+static bool is_whole(struct weir_task *task, void *context)
+{
+	struct scene *s = context;
+	uint32_t i;
+
+	for (i = 0; i < 2; i++) {
+		if (!s->nodes[i] || task != &s->nodes[i]->actor.task)
+			continue;
+		(void)ck_pr_load_32(&s->nodes[i]->actor.gate);
+		explorer_assert(!s->fates[i].released);
+	}
+	return true;
+}
+
+static void look(void *context)
+{
+	struct scene *s = context;
+	uint32_t index = 0;
+
+	weir__registry_look_begin(s->executor.registry);
+	while (weir__registry_look(s->executor.registry, &index, is_whole, s))
+		;
+	weir__registry_look_end(s->executor.registry);
+}
+
 static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "an own start and a drain", .setup = own_one_of_two,
 		 .thread = {own_start_0, drain}, .check = is_drained),
@@ -178,6 +205,12 @@ static const struct explorer_scenario scenarios[] = {
 		 .check = scene_is_over),
 	SCENARIO(.name = "an own release and a free", .setup = own_telling_sink,
 		 .thread = {own_run, free_after_one}, .check = scene_is_over),
+	SCENARIO(.name = "an own release and a look at it",
+		 .setup = own_stopped_sink, .thread = {own_run, look},
+		 .check = scene_is_over),
+	SCENARIO(.name = "own releases, a look and an abort",
+		 .setup = own_sinks, .thread = {own_run, look, abort_all},
+		 .check = is_drained),
 	SCENARIO(.name = "own releases and a free", .setup = own_telling_sinks,
 		 .thread = {own_run, own_run, free_after_both},
 		 .check = scene_is_over),
