@@ -57,6 +57,18 @@ struct weir__merge_lane {
 };
 
 /* What the owner has put aside. */
+/* As weir__port_load(), of a merge's list. */
+static inline const struct weir__merge_lane *weir__merge_load(
+	struct weir__merge_lane *const *link)
+{
+	const struct weir__merge_lane *lane = ck_pr_load_ptr(link);
+
+	/* acquire: the lane's fields; pairs with the release in
+	 * weir__merge_add() */
+	ck_pr_fence_acquire();
+	return lane;
+}
+
 struct weir__stash {
 	struct weir__merge_lane lane; /* first; in no list */
 	/* Freely running; see merge.c. */

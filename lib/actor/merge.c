@@ -18,6 +18,7 @@
 #include "actor/in_lane.h"
 #include "actor/port.h"
 #include "base/fence.h"
+#include "executor/registry.h"
 
 int weir_in_merge(struct weir_in *in, enum weir_merge rule)
 {
@@ -290,10 +291,11 @@ static void remove_lane(struct weir_in *in, struct weir__lane *lane)
 				       : next_lane(in, lane));
 	while (*link && *link != gone)
 		link = &(*link)->next;
-	*link = gone->next;
+	ck_pr_store_ptr(link, gone->next);
 	if (in->merge->current == &in->lane && in->merge->lanes)
 		weir__merge_switch(in, next_lane(in, &in->lane));
 	weir__in_unlink(lane);
+	weir__registry_await_look(in->port.actor->executor);
 	weir__lane_fini(lane, in->taker.mask, weir__in_allocator(in));
 	weir__free(weir__in_allocator(in), gone, sizeof(*gone));
 }
@@ -407,7 +409,10 @@ void weir__merge_add(struct weir_in *in, struct weir__lane *lane)
 	struct weir__merge *merge = in->merge;
 
 	merged->next = merge->lanes;
-	merge->lanes = merged;
+	/* release: the lane's fields; pairs with the acquire in
+	 * weir__merge_load() */
+	ck_pr_fence_release();
+	ck_pr_store_ptr(&merge->lanes, merged);
 	merge->n_open++;
 	if (merge->n_open == 1 && merge->rule != WEIR_MERGE_OPEN)
 		weir__merge_switch(in, lane);
