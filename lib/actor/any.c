@@ -65,6 +65,7 @@ static uint32_t any_available(struct weir_port *port)
 
 static const struct weir__port_ops any_ops = {
 	.any = true,
+	.awaits = WEIR_WAIT_OTHER,
 	.available = any_available,
 };
 

@@ -102,8 +102,16 @@ static void delay_close(struct weir_port *port, struct weir_error *error)
 	disarm((struct weir_delay *)port);
 }
 
+static WEIR__LOOKS void delay_look(const struct weir_port *port,
+				   struct weir__look *look)
+{
+	look->seen->at_ns = ((const struct weir_delay *)port)->at_ns;
+}
+
 static const struct weir__port_ops delay_ops = {
 	.waits = true,
+	.awaits = WEIR_WAIT_TIME,
+	.look = delay_look,
 	.available = delay_available,
 	.close = delay_close,
 };

@@ -137,7 +137,17 @@ static void fd_close(struct weir_port *port, struct weir_error *error)
 	fd->armed = 0;
 }
 
+static void fd_look(const struct weir_port *port, struct weir__look *look)
+{
+	const struct weir_fd *fd = (const struct weir_fd *)port;
+
+	look->seen->fd = fd->watch.fd;
+	look->seen->events = fd->watch.events;
+}
+
 static const struct weir__port_ops fd_ops = {
+	.awaits = WEIR_WAIT_FD,
+	.look = fd_look,
 	.available = fd_available,
 	.arm = fd_arm,
 	.signalled = fd_signalled,

@@ -500,8 +500,28 @@ static bool in_links_once(const struct weir_port *port)
 	return ((const struct weir_in *)port)->taker.flags & WEIR__IN_LINKED;
 }
 
+/* A lane that feeds the port comes in even if it is empty: its stream goes on. */
+static WEIR__LOOKS void in_look(const struct weir_port *port,
+				struct weir__look *look)
+{
+	const struct weir_in *in = (const struct weir_in *)port;
+	const struct weir__merge *merge = in->merge;
+	const struct weir__merge_lane *lane;
+	bool linked = (in->taker.flags & WEIR__IN_LINKED) != 0;
+
+	look->seen->one_link = merge;
+	/* of a merge its own lane is there for puts, if anybody puts */
+	if (linked || !merge || merge->rule == WEIR_MERGE_OPEN)
+		look->link(look, &in->lane, weir__in_capacity(in));
+	for (lane = merge ? weir__merge_load(&merge->lanes) : NULL; lane;
+	     lane = weir__merge_load(&lane->next))
+		look->link(look, &lane->lane, weir__in_capacity(in));
+}
+
 static const struct weir__port_ops in_ops = {
 	.takes = true,
+	.awaits = WEIR_WAIT_INPUT,
+	.look = in_look,
 	.available = in_available,
 	.ended = weir__in_ended,
 	.partial = in_partial,

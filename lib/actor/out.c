@@ -712,8 +712,25 @@ static bool out_links_once(const struct weir_port *port)
 	return weir__out_lane((const struct weir_out *)port);
 }
 
+/* Its links are told of where they end. */
+static WEIR__LOOKS void out_look(const struct weir_port *port,
+				 struct weir__look *look)
+{
+	const struct weir_out *out = (const struct weir_out *)port;
+	const struct weir__fan *fan = out->fan;
+
+	look->seen->one_link = fan && fan->way != WEIR_FAN_BROADCAST;
+	if (!fan)
+		look->seen->wait = out->putter.lane ? WEIR_WAIT_ROOM
+						    : WEIR_WAIT_LINK;
+	else if (fan->n_sinks == 0)
+		look->seen->wait = WEIR_WAIT_LINK;
+}
+
 static const struct weir__port_ops out_ops = {
 	.waits = true,
+	.awaits = WEIR_WAIT_ROOM,
+	.look = out_look,
 	.available = out_available,
 	.links_once = out_links_once,
 	.burst_fits = out_burst_fits,

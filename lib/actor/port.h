@@ -21,6 +21,7 @@
 #include <weir/port.h>
 
 #include "actor/gate.h"
+#include "actor/look.h"
 
 enum weir__port_kind {
 	WEIR__PORT_IN,
@@ -89,6 +90,10 @@ struct weir__port_ops {
 	void (*close)(struct weir_port *port, struct weir_error *error);
 	/* Last reference: drops what came late, frees memory. Any thread. */
 	void (*fini)(struct weir_port *port);
+	/* What it waits for, and what else a look is told: look.h. Any
+	 * thread. */
+	enum weir_wait awaits;
+	void (*look)(const struct weir_port *port, struct weir__look *look);
 };
 
 /* What the struct of any kind but in-ports and out-ports begins with. */

@@ -338,6 +338,7 @@ static const struct weir__kind connect_kind = {
 	.pull = connecting_pull,
 	.close = connecting_close,
 	.keeps = offsetof(struct connecting, candidates),
+	.awaits = WEIR_WAIT_FD,
 	.source = true,
 	.holds = true,
 };

@@ -348,6 +348,7 @@ static const struct weir__kind listen_kind = {
 	.pull = listening_pull,
 	.close = listening_close,
 	.keeps = offsetof(struct listening, fd),
+	.awaits = WEIR_WAIT_FD,
 	.source = true,
 	.holds = true,
 };

@@ -237,6 +237,7 @@ static const struct weir__kind connection_read_kind = {
 	.unclaim = weir__half_unclaim,
 	.free = weir__half_free,
 	.keeps = sizeof(struct weir__half_op),
+	.awaits = WEIR_WAIT_FD,
 	.source = true,
 	.holds = true,
 };

@@ -576,6 +576,7 @@ static const struct weir__kind connection_pipe_kind = {
 	.unclaim = pipe_unclaim,
 	.free = pipe_free,
 	.keeps = offsetof(struct piping, ends),
+	.awaits = WEIR_WAIT_FD,
 	.source = true,
 	.holds = true,
 };

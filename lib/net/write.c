@@ -314,6 +314,7 @@ static const struct weir__kind connection_write_kind = {
 	.unclaim = weir__half_unclaim,
 	.free = weir__half_free,
 	.keeps = sizeof(struct weir__half_op),
+	.awaits = WEIR_WAIT_FD,
 	.holds = true,
 	.makes = true,
 };

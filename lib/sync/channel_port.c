@@ -96,13 +96,22 @@ static int signalled(struct weir_port *port)
 	return 0;
 }
 
+static void look(const struct weir_port *port, struct weir__look *look)
+{
+	look->seen->object = channel_of((const struct weir__grant_port *)port);
+}
+
 static const struct weir__port_ops in_ops = {
 	.takes = true,
+	.awaits = WEIR_WAIT_CHANNEL,
+	.look = look,
 	WEIR__GRANT_OPS,
 	.signalled = signalled,
 };
 
 static const struct weir__port_ops out_ops = {
+	.awaits = WEIR_WAIT_CHANNEL,
+	.look = look,
 	WEIR__GRANT_OPS,
 	.signalled = signalled,
 };

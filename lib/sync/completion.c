@@ -234,7 +234,15 @@ static void port_close(struct weir_port *port, struct weir_error *error)
 		weir_actor_unref(port->actor); /* not the last */
 }
 
+static void port_look(const struct weir_port *port, struct weir__look *look)
+{
+	look->seen->object =
+		((const struct weir_completion_port *)port)->completion;
+}
+
 static const struct weir__port_ops port_ops = {
+	.awaits = WEIR_WAIT_COMPLETED,
+	.look = port_look,
 	.available = port_available,
 	.arm = port_arm,
 	.close = port_close,

@@ -68,6 +68,7 @@ static uint32_t permits_available(struct weir_port *port)
 }
 
 static const struct weir__port_ops permits_ops = {
+	.awaits = WEIR_WAIT_PERMIT,
 	.available = permits_available,
 };
 

@@ -304,7 +304,17 @@ static const struct weir__grantor grantor = {
 	.give = port_give,
 };
 
-static const struct weir__port_ops port_ops = {WEIR__GRANT_OPS};
+static void port_look(const struct weir_port *port, struct weir__look *look)
+{
+	look->seen->object =
+		((const struct weir_semaphore_port *)port)->semaphore;
+}
+
+static const struct weir__port_ops port_ops = {
+	WEIR__GRANT_OPS,
+	.awaits = WEIR_WAIT_PERMIT,
+	.look = port_look,
+};
 
 int weir_semaphore_port_init(struct weir_semaphore_port *port,
 			     struct weir_actor *actor,

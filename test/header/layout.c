@@ -147,6 +147,13 @@ SIZE(weir__lane, 48);
 SIZE(weir__taker, 24);
 SIZE(weir_in, 120);
 
+/* inspect.h */
+SIZE(weir_seen_actor, 88);
+SIZE(weir_seen_port, 64);
+SIZE(weir_seen_link, 40);
+SIZE(weir_snapshot, 56);
+SIZE(weir_reason, 32);
+
 /* items.h */
 SIZE(weir_items, 32);
 

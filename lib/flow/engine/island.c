@@ -392,9 +392,30 @@ static int go_signalled(struct weir_port *port)
 	return 0;
 }
 
+/* The operators, the last one first; of one with several inputs no further. */
+static WEIR__LOOKS void go_look(const struct weir_port *port,
+				struct weir__look *look)
+{
+	const struct weir__island *island =
+		weir_container_of(port, struct weir__island, go.port);
+	const struct weir__op *op = island->root;
+	uint32_t n;
+
+	/* those of other trees may be freed before the island is, and what an
+	 * in-port feeds has the name of what is behind it */
+	for (n = 0; op && n < 16 && op->tree == island->tree; n++) {
+		if (n > 0 && op->n_up == 0 && island->n_inlets)
+			break;
+		look->part(look, weir__op_name(op), op->kind->awaits);
+		op = op->n_up == 1 ? op->up[0] : NULL;
+	}
+}
+
 /* `takes`: a drain does not end the island, but its sources. */
 static const struct weir__port_ops go_ops = {
 	.takes = true,
+	.awaits = WEIR_WAIT_OTHER,
+	.look = go_look,
 	.available = go_available,
 	.signalled = go_signalled,
 	.drain = go_drain,

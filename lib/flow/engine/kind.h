@@ -47,6 +47,7 @@
 #include <stdint.h>
 
 #include <weir/flow.h>
+#include <weir/inspect.h>
 
 struct weir__build;
 struct weir__op;
@@ -101,6 +102,9 @@ struct weir__kind {
 	 * other code points to, such as timers, or that are set from outside.
 	 */
 	size_t keeps;
+	/* What wakes it when it holds items or has none, as a look tells;
+	 * WEIR_WAIT_NONE: nothing, or it is not known. */
+	enum weir_wait awaits;
 	bool stateless; /* its state is items only: a restart is a resume */
 	bool source;	/* a drain ends it */
 	/*

@@ -162,6 +162,7 @@ static const struct weir__kind from_channel_kind = {
 	.close = from_channel_close,
 	.source = true,
 	.holds = true,
+	.awaits = WEIR_WAIT_CHANNEL,
 };
 
 struct weir_flow *weir_flow_from_channel(struct weir_channel *channel)
@@ -331,6 +332,7 @@ static const struct weir__kind into_channel_kind = {
 	.pull = into_channel_pull,
 	.close = into_channel_close,
 	.makes = true,
+	.awaits = WEIR_WAIT_CHANNEL,
 };
 
 struct weir_flow *weir_flow_into_channel(struct weir_flow *flow,

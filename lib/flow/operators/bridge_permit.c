@@ -153,6 +153,7 @@ static const struct weir__kind permit_kind = {
 	.open = permit_open,
 	.close = permit_close,
 	.holds = true,
+	.awaits = WEIR_WAIT_PERMIT,
 };
 
 struct weir_flow *weir_flow_acquire(struct weir_flow *flow,

@@ -469,6 +469,7 @@ static void child_free(struct weir_flow *flow)
 		.close = child_close, \
 		.free = child_free, \
 		.keeps = offsetof(struct child_op, process), \
+		.awaits = WEIR_WAIT_FD, \
 		.source = (is_source), \
 		.holds = true, \
 	}

@@ -439,8 +439,9 @@ static size_t group_pull(struct weir__op *op, void **items, size_t room)
 #define JOIN(called, pulled) \
 	.name = (called), .state_size = sizeof(struct joining), \
 	.pull = (pulled), .open = join_open, .close = join_close, \
-	.keeps = sizeof(struct weir__op_timer), .stateless = true, \
-	.holds = true, .makes = true, .remakes = true, .any_input = true
+	.keeps = sizeof(struct weir__op_timer), .awaits = WEIR_WAIT_TIME, \
+	.stateless = true, .holds = true, .makes = true, .remakes = true, \
+	.any_input = true
 
 static const struct weir__kind join_kind = {JOIN("join", join_pull)};
 static const struct weir__kind group_kind = {JOIN("group_join", group_pull)};

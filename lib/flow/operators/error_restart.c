@@ -225,6 +225,7 @@ static size_t restart_pull(struct weir__op *op, void **items, size_t room)
 		.name = #kind, \
 		.state_size = sizeof(struct restarting), \
 		.keeps = sizeof(struct weir__op_timer), \
+		.awaits = WEIR_WAIT_TIME, \
 		.pull = restart_pull, \
 		.open = restart_open, \
 		.close = restart_close, \

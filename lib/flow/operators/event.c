@@ -141,6 +141,7 @@ static const struct weir__kind signals_kind = {
 	.pull = signals_pull,
 	.close = signals_close,
 	.keeps = sizeof(struct weir__op_fd),
+	.awaits = WEIR_WAIT_FD,
 	.source = true,
 	.holds = true,
 };
@@ -262,6 +263,7 @@ static const struct weir__kind fd_kind = {
 	.pull = readiness_pull,
 	.close = readiness_close,
 	.keeps = sizeof(struct weir__op_fd),
+	.awaits = WEIR_WAIT_FD,
 	.source = true,
 	.holds = true,
 };

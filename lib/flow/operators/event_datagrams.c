@@ -370,6 +370,7 @@ static const struct weir__kind datagrams_kind = {
 	.pull = receiving_pull,
 	.close = receiving_close,
 	.keeps = sizeof(struct weir__op_fd),
+	.awaits = WEIR_WAIT_FD,
 	.source = true,
 	.holds = true,
 };

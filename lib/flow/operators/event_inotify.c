@@ -263,6 +263,7 @@ static const struct weir__kind inotify_kind = {
 	.close = changes_close,
 	.free = changes_free,
 	.keeps = sizeof(struct weir__op_fd),
+	.awaits = WEIR_WAIT_FD,
 	.source = true,
 	.holds = true,
 };

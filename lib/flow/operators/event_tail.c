@@ -408,6 +408,7 @@ static const struct weir__kind tail_kind = {
 	.pull = tail_pull,
 	.close = tail_close,
 	.keeps = sizeof(struct weir__op_fd),
+	.awaits = WEIR_WAIT_FD,
 	.source = true,
 	.holds = true,
 };

@@ -145,6 +145,7 @@ static size_t reading_pull(struct weir__op *op, void **items, size_t room)
 		.pull = reading_pull, \
 		.close = reading_close, \
 		.keeps = sizeof(struct weir__op_fd), \
+		.awaits = WEIR_WAIT_FD, \
 		.source = true, \
 		.holds = true, \
 	}

@@ -254,6 +254,7 @@ static size_t writing_pull(struct weir__op *op, void **items, size_t room)
 		.pull = writing_pull, \
 		.close = writing_close, \
 		.keeps = sizeof(struct weir__op_fd), \
+		.awaits = WEIR_WAIT_FD, \
 		.holds = true, \
 		.makes = true, \
 	}

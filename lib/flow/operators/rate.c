@@ -177,6 +177,7 @@ static const struct weir__kind throttle_kind = {
 	.pull = throttle_pull,
 	.close = throttle_close,
 	.keeps = sizeof(struct weir__op_timer),
+	.awaits = WEIR_WAIT_TIME,
 	.holds = true,
 };
 

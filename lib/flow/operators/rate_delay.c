@@ -234,8 +234,8 @@ static struct weir__op *lossy_build(struct weir__build *build,
 #define DELAY(called) \
 	.name = (called), .state_size = sizeof(struct delaying), \
 	.open = delay_open, .pull = delay_pull, .close = delay_close, \
-	.keeps = sizeof(struct weir__op_timer), .stateless = true, \
-	.holds = true
+	.keeps = sizeof(struct weir__op_timer), .awaits = WEIR_WAIT_TIME, \
+	.stateless = true, .holds = true
 
 static const struct weir__kind delay_kind = {DELAY("delay")};
 static const struct weir__kind with_kind = {DELAY("delay_with")};

@@ -225,8 +225,8 @@ static size_t grouped_pull(struct weir__op *op, void **items, size_t room)
 		.name = (called), .state_size = sizeof(struct grouping), \
 		.items = weir__gives_lists, .open = grouped_open, \
 		.pull = grouped_pull, .close = grouped_close, \
-		.keeps = sizeof(struct weir__op_timer), .holds = true, \
-		.makes = true, \
+		.keeps = sizeof(struct weir__op_timer), \
+		.awaits = WEIR_WAIT_TIME, .holds = true, .makes = true, \
 	}
 
 static const struct weir__kind grouped_kind = GROUPED("grouped");

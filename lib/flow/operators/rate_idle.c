@@ -82,6 +82,7 @@ static const struct weir__kind keep_alive_kind = {
 	.pull = keep_alive_pull,
 	.close = keep_alive_close,
 	.keeps = sizeof(struct weir__op_timer),
+	.awaits = WEIR_WAIT_TIME,
 	.holds = true,
 };
 

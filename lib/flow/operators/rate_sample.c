@@ -206,6 +206,7 @@ static struct weir__op *pick_build(struct weir__build *build,
 		.close = pick_close, \
 		.build = pick_build, \
 		.keeps = sizeof(struct weir__op_timer), \
+		.awaits = WEIR_WAIT_TIME, \
 		.needs_island = true, \
 		.holds = true, \
 	}

@@ -109,6 +109,7 @@ static size_t backpressure_pull(struct weir__op *op, void **items, size_t room)
 		.pull = kind##_pull, \
 		.close = timeout_close, \
 		.keeps = sizeof(struct weir__op_timer), \
+		.awaits = WEIR_WAIT_TIME, \
 		.holds = true, \
 	}
 TIMEOUT_KIND(idle);

@@ -73,6 +73,7 @@ static const struct weir__kind take_within_kind = {
 	.pull = take_within_pull,
 	.close = within_close,
 	.keeps = sizeof(struct weir__op_timer),
+	.awaits = WEIR_WAIT_TIME,
 	.holds = true,
 };
 
@@ -133,6 +134,7 @@ static const struct weir__kind initial_delay_kind = {
 	.pull = initial_delay_pull,
 	.close = within_close,
 	.keeps = sizeof(struct weir__op_timer),
+	.awaits = WEIR_WAIT_TIME,
 	.holds = true,
 };
 

@@ -201,6 +201,7 @@ static const struct weir__kind tick_kind = {
 	.pull = tick_pull,
 	.close = tick_close,
 	.keeps = sizeof(struct weir__op_timer),
+	.awaits = WEIR_WAIT_TIME,
 	.source = true,
 	.holds = true,
 };

@@ -325,6 +325,7 @@ static const struct weir__kind queue_kind = {
 	.source = true,
 	.drain = queue_drain,
 	.holds = true,
+	.awaits = WEIR_WAIT_INPUT,
 };
 
 struct weir_flow *weir_flow_from_queue(struct weir_flow_queue *queue)

@@ -174,7 +174,8 @@ static size_t split_pull(struct weir__op *op, void **items, size_t room)
 #define SPLIT(called, puller) \
 	.name = (called), .state_size = sizeof(struct splitting), \
 	.pull = (puller), .close = split_close, .holds = true, .nests = true, \
-	.keeps = sizeof(struct weir__op_timer), .delays = true
+	.keeps = sizeof(struct weir__op_timer), .awaits = WEIR_WAIT_TIME, \
+	.delays = true
 
 /* --- split_when, split_after --------------------------------------------- */
 

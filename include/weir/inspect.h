@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A look inside, while the program runs: which actors there are, how they are
+ * linked, what each waits for, and who is to blame when nothing moves.
+ *
+ * Nothing is counted for it while items flow. A snapshot reads the words by
+ * which actors and ports wait for each other anyway, each as it is at that
+ * moment; a graph that moves is not seen at one moment. A snapshot of which a
+ * second look finds the same words is *settled*: so long nothing has moved.
+ */
+#ifndef WEIR_INSPECT_H
+#define WEIR_INSPECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weir/api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weir_actor;
+struct weir_executor;
+struct weir_port;
+
+/* What an actor waits for, or one of its ports. */
+enum weir_wait {
+	WEIR_WAIT_NONE,	     /* nothing: its slice runs, or is due */
+	WEIR_WAIT_INPUT,     /* an item, or the end of the stream */
+	WEIR_WAIT_ROOM,	     /* room in a link */
+	WEIR_WAIT_DEMAND,    /* that a subscriber requests */
+	WEIR_WAIT_LINK,	     /* the out-port has no link */
+	WEIR_WAIT_PERMIT,    /* a permit of a semaphore, or of its own port */
+	WEIR_WAIT_CHANNEL,   /* items or room in a channel */
+	WEIR_WAIT_TIME,	     /* that a time comes */
+	WEIR_WAIT_FD,	     /* that a descriptor is ready */
+	WEIR_WAIT_COMPLETED, /* a completion */
+	WEIR_WAIT_WAKE,	     /* none of its ports takes part: a signal, as of a
+			      * timer or another thread */
+	WEIR_WAIT_RESUME,    /* weir_actor_resume() */
+	WEIR_WAIT_PARENT,    /* what its supervisor decides, or its children */
+	WEIR_WAIT_OTHER,
+};
+
+#define WEIR_NOWHERE SIZE_MAX
+
+/* Names are cut to that many bytes, with their 0. */
+#define WEIR_INSPECT_NAME 48u
+
+struct weir_seen_actor {
+	/* which one it is; not to be followed: it may be gone */
+	const struct weir_actor *actor;
+	const struct weir_executor *executor;
+	char name[WEIR_INSPECT_NAME];
+	/* WAIT_NONE, WAIT_WAKE, WAIT_RESUME, WAIT_PARENT; else what the
+	 * first port waits for that is blocked */
+	enum weir_wait wait;
+	/* WAIT_WAKE: 1 << WEIR_WAIT_... for each thing that operators of its
+	 * wait for at times; 0: not known */
+	uint32_t wakers;
+	size_t port; /* its first one, in weir_snapshot.ports */
+	size_t n_ports;
+};
+
+struct weir_seen_port {
+	/* which one it is; not to be followed */
+	const struct weir_port *port;
+	size_t actor;	     /* in weir_snapshot.actors */
+	enum weir_wait wait; /* what it waits for if `blocked` */
+	bool takes_part;     /* the actor waits for it */
+	bool blocked;
+	bool one_link; /* of its links one is enough */
+	size_t group;  /* the weir_any that it is a member of, of whose
+			     * members one is enough; WEIR_NOWHERE */
+	const void
+		*object; /* semaphore, channel or completion; only to compare */
+	uint64_t at_ns;	 /* WAIT_TIME; WEIR_FOREVER: none is set */
+	int fd;		 /* WAIT_FD; -1 */
+	short events;	 /* WAIT_FD: as poll(2) has them */
+	uint32_t burst;
+};
+
+struct weir_seen_link {
+	/* In weir_snapshot.ports. WEIR_NOWHERE: from outside, by weir_in_put()
+	 * or a publisher; or an actor that is not in the snapshot. */
+	size_t from;
+	size_t to;
+	/* which one `from` is; not to be followed. NULL: none */
+	const struct weir_port *from_port;
+	uint32_t capacity;
+	uint32_t fill;	/* items in it */
+	uint32_t items; /* that have gone into it, modulo 2^31 */
+	bool ended;	/* no more come */
+};
+
+/* Read-only. Valid until weir_snapshot_free(). */
+struct weir_snapshot {
+	size_t n_actors, n_ports, n_links;
+	const struct weir_seen_actor *actors;
+	const struct weir_seen_port *ports;
+	const struct weir_seen_link *links; /* in the order of `to` */
+	bool settled;
+};
+
+/*
+ * Takes a snapshot of all actors of `n` executors. `settle_ns`: looks again
+ * after so long, in which the calling thread sleeps, and says whether anything
+ * has moved; 0: looks once, and it is not settled. The executors go on; a start, an end or a change
+ * of a link may have to wait while some 32 actors are read.
+ *
+ * The caller keeps the executors from being freed. -EINVAL: a null argument, no
+ * executor. -ENOMEM: nothing is left. -EDEADLK: in a `released` of an actor.
+ * Any thread, also in a turn (which then is seen as running).
+ */
+WEIR_API WEIR_MUST_CHECK int weir_snapshot_new(
+	struct weir_snapshot **snapshot, struct weir_executor *const *executors,
+	size_t n, uint64_t settle_ns);
+
+/* NULL is fine. */
+WEIR_API void weir_snapshot_free(struct weir_snapshot *snapshot);
+
+/* The actor's place in snapshot->actors; WEIR_NOWHERE: it is not there. */
+WEIR_API size_t weir_snapshot_find(const struct weir_snapshot *snapshot,
+				   const struct weir_actor *actor);
+
+/* --- Why ------------------------------------------------------------------ */
+
+/* An actor waits at a port, or for what `wait` says. */
+struct weir_reason {
+	size_t actor; /* in snapshot->actors */
+	size_t port;  /* in snapshot->ports; WEIR_NOWHERE: at none */
+	enum weir_wait wait;
+	/* The actor that it waits for, which the next reason is of; of the last
+	 * one WEIR_NOWHERE, or, of a cycle, an actor further up. */
+	size_t next;
+};
+
+/*
+ * Why the actor does not run: from the actor on, each reason's actor waits for
+ * that of the next, to the root, which waits for no other actor, or for one
+ * further up: a cycle of actors that wait for each other, a deadlock if the
+ * snapshot is settled. Of several ports at which an actor waits, that one is told
+ * whose root is no wait for the outside world. Fills up to `n` reasons and
+ * returns how many there are, at least 1; 0: no such actor.
+ */
+WEIR_API size_t weir_snapshot_why(const struct weir_snapshot *snapshot,
+				  size_t actor, struct weir_reason *reasons,
+				  size_t n);
+
+/*
+ * The same in words, a line for each reason; actor WEIR_NOWHERE: of the whole
+ * program, the roots that most other actors wait for, or that it is idle. Writes
+ * up to `n` bytes with a 0, and returns how many the whole text has without it.
+ */
+WEIR_API size_t weir_snapshot_why_text(const struct weir_snapshot *snapshot,
+				       size_t actor, char *text, size_t n);
+
+/* --- Pictures ------------------------------------------------------------- */
+
+/*
+ * The whole snapshot as JSON (docs/inspect.md has its fields), or as a graph for
+ * Graphviz, in which an actor that runs is red, one that waits for room or
+ * demand grey, and any other blue. As weir_snapshot_why_text().
+ */
+WEIR_API size_t weir_snapshot_json(const struct weir_snapshot *snapshot,
+				   char *text, size_t n);
+WEIR_API size_t weir_snapshot_dot(const struct weir_snapshot *snapshot,
+				  char *text, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

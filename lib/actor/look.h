@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a look from another thread asks of a port. The registry's lock keeps the
+ * port's actor from being released (claim 9 of executor/registry.h), and nothing
+ * else: the owner goes on. So a look reads words, each as it is, and follows
+ * pointers only to what lives as long as the actor, or is freed behind
+ * weir__registry_await_look().
+ */
+#ifndef WEIR_ACTOR_LOOK_H
+#define WEIR_ACTOR_LOOK_H
+
+#include <weir/in.h>
+#include <weir/inspect.h>
+
+/*
+ * On functions that read, from another thread, words that the owner writes as it
+ * likes. A word is never read half.
+ */
+#define WEIR__LOOKS __attribute__((no_sanitize("thread")))
+
+struct weir__look {
+	struct weir_seen_port *seen;
+	/* A link that ends in the port; of a lane without producer, what comes
+	 * from outside. */
+	void (*link)(struct weir__look *look, const struct weir__lane *lane,
+		     uint32_t capacity);
+	/* A part of the port's actor, as an operator of a flow, and what may
+	 * wake it. */
+	void (*part)(struct weir__look *look, const char *name,
+		     enum weir_wait awaits);
+};
+
+#endif

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Taking snapshots. Nothing is allocated under a registry's lock: if there is no
+ * room for what is seen, the look begins anew with twice as much.
+ */
+#include "inspect/snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <ck_pr.h>
+
+#include "actor/gate.h"
+#include "actor/look.h"
+#include "actor/port.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "executor/registry.h"
+#include "lane/lane.h"
+
+#define FIRST 64u /* room for more than are alive */
+
+/* A look under way. */
+struct taking {
+	struct weir__look look; /* first */
+	struct weir__snapshot *snapshot;
+	bool full;  /* there was no room */
+	size_t end; /* of the actor's name so far */
+};
+
+static struct taking *taking_of(struct weir__look *look)
+{
+	return weir_container_of(look, struct taking, look);
+}
+
+/* --- Under the lock ------------------------------------------------------- */
+
+static WEIR__LOOKS void add_link(struct weir__look *look,
+				 const struct weir__lane *lane,
+				 uint32_t capacity)
+{
+	struct taking *self = taking_of(look);
+	struct weir__snapshot *snapshot = self->snapshot;
+	uint32_t word = ck_pr_load_32(weir__lane_tail_at(lane));
+	size_t at = snapshot->seen.n_links;
+	struct weir_seen_link *link;
+
+	if (at == snapshot->room_links) {
+		self->full = true;
+		return;
+	}
+	link = &snapshot->links[at];
+	*link = (struct weir_seen_link){
+		.from = WEIR_NOWHERE,
+		.to = snapshot->seen.n_ports,
+		.from_port = (const void *)lane->out,
+		.capacity = capacity,
+		.items = weir__tail_index(word),
+		.ended = weir__tail_ended(word),
+	};
+	link->fill = weir__index_diff(link->items, weir__lane_head(lane));
+	/* the words are not of one moment: it was emptied meanwhile */
+	if (link->fill > capacity)
+		link->fill = 0;
+	snapshot->seen.n_links++;
+}
+
+/* Which has a 0 behind it already. */
+static void add_byte(struct taking *self, struct weir_seen_actor *actor,
+		     char byte)
+{
+	if (self->end < sizeof(actor->name) - 1)
+		actor->name[self->end++] = byte;
+}
+
+/* Names are joined as "flow: one < two". */
+static void add_part(struct weir__look *look, const char *name,
+		     enum weir_wait awaits)
+{
+	struct taking *self = taking_of(look);
+	struct weir_seen_actor *actor =
+		&self->snapshot->actors[self->snapshot->seen.n_actors];
+	const char *rest;
+
+	for (rest = self->end ? " < " : ""; *rest; rest++)
+		add_byte(self, actor, *rest);
+	for (rest = name; *rest; rest++)
+		add_byte(self, actor, *rest);
+	if (awaits != WEIR_WAIT_NONE)
+		actor->wakers |= 1u << awaits;
+}
+
+/* As weir__port_off(), which the owner may be changing. */
+static WEIR__LOOKS bool is_off(const struct weir_port *port)
+{
+	return port->flags & (WEIR__PORT_IGNORED | WEIR__PORT_ENDED);
+}
+
+static WEIR__LOOKS void see_port(struct taking *self,
+				 const struct weir_port *port)
+{
+	struct weir__snapshot *snapshot = self->snapshot;
+	const struct weir__port_ops *ops = weir__port_ops(port);
+	const struct weir_port *group = weir__port_group(port);
+	size_t at = snapshot->seen.n_ports;
+	struct weir_seen_port *seen;
+
+	if (at == snapshot->room_ports) {
+		self->full = true;
+		return;
+	}
+	seen = &snapshot->ports[at];
+	*seen = (struct weir_seen_port){
+		.port = port,
+		.actor = snapshot->seen.n_actors,
+		.wait = ops->awaits,
+		.takes_part = !weir__port_adapts(port) && !is_off(port) &&
+			      !(group && is_off(group)),
+		/* for now the address: see connect_all() */
+		.group = group ? (size_t)(uintptr_t)group : WEIR_NOWHERE,
+		.at_ns = WEIR_FOREVER,
+		.fd = -1,
+		.burst = port->burst,
+	};
+	seen->blocked = seen->takes_part && ck_pr_load_32(port->block);
+	self->look.seen = seen;
+	if (ops->look)
+		ops->look(port, &self->look);
+	snapshot->seen.n_ports++;
+}
+
+static enum weir_wait wait_of(uint32_t gate)
+{
+	if ((gate & WEIR__GATE_SCHEDULED) || weir__gate_ready(gate))
+		return WEIR_WAIT_NONE;
+	if (gate & WEIR__GATE_SUSPENDED)
+		return WEIR_WAIT_RESUME;
+	if (gate & WEIR__GATE_SUSPENDED_PARENT)
+		return WEIR_WAIT_PARENT;
+	if (gate & WEIR__GATE_PORTLESS)
+		return WEIR_WAIT_WAKE;
+	return WEIR_WAIT_OTHER; /* at a port: see find_waits() */
+}
+
+static WEIR__LOOKS bool see_actor(struct weir_task *task, void *context)
+{
+	const struct weir_actor *actor =
+		weir_container_of(task, struct weir_actor, task);
+	struct taking *self = context;
+	struct weir__snapshot *snapshot = self->snapshot;
+	struct weir_seen_actor *seen;
+	struct weir_port *port;
+
+	/* on its way out, or the one that stands for a run of a flow */
+	if (ck_pr_load_32(&actor->refs) == 0)
+		return true;
+	self->full = snapshot->seen.n_actors == snapshot->room_actors;
+	if (self->full)
+		return false;
+	seen = &snapshot->actors[snapshot->seen.n_actors];
+	*seen = (struct weir_seen_actor){
+		.actor = actor,
+		.executor = actor->executor,
+		.wait = wait_of(ck_pr_load_32(&actor->gate)),
+		.port = snapshot->seen.n_ports,
+	};
+	self->end = 0;
+	for (port = weir__port_load(&actor->ports); port && !self->full;
+	     port = weir__port_load(&port->next))
+		see_port(self, port);
+	if (!self->end)
+		add_part(&self->look, weir_actor_name(actor), WEIR_WAIT_NONE);
+	seen->n_ports = snapshot->seen.n_ports - seen->port;
+	snapshot->seen.n_actors++;
+	return !self->full;
+}
+
+/* --- Looking -------------------------------------------------------------- */
+
+static struct weir__snapshot *snapshot_new(size_t n_actors)
+{
+	const struct weir_allocator *allocator = weir_allocator_default();
+	struct weir__snapshot *made = weir__alloc(allocator, sizeof(*made));
+
+	if (!made)
+		return NULL;
+	made->room_actors = n_actors;
+	made->room_ports = made->room_links = 4 * n_actors;
+	made->actors = weir__alloc(allocator,
+				   made->room_actors * sizeof(*made->actors));
+	made->ports =
+		weir__alloc(allocator, made->room_ports * sizeof(*made->ports));
+	made->links =
+		weir__alloc(allocator, made->room_links * sizeof(*made->links));
+	made->seen.actors = made->actors;
+	made->seen.ports = made->ports;
+	made->seen.links = made->links;
+	if (made->actors && made->ports && made->links)
+		return made;
+	weir_snapshot_free(&made->seen);
+	return NULL;
+}
+
+void weir_snapshot_free(struct weir_snapshot *seen)
+{
+	struct weir__snapshot *self = (struct weir__snapshot *)seen;
+	const struct weir_allocator *allocator = weir_allocator_default();
+
+	if (!self)
+		return;
+	weir__free(allocator, self->actors,
+		   self->room_actors * sizeof(*self->actors));
+	weir__free(allocator, self->ports,
+		   self->room_ports * sizeof(*self->ports));
+	weir__free(allocator, self->links,
+		   self->room_links * sizeof(*self->links));
+	weir__free(allocator, self->causes,
+		   self->room_actors * sizeof(*self->causes));
+	weir__free(allocator, self, sizeof(*self));
+}
+
+static void look_at(struct weir_executor *executor, struct taking *taking)
+{
+	struct weir__registry *registry = executor->registry;
+	uint32_t index = 0;
+
+	weir__registry_look_begin(registry);
+	while (weir__registry_look(registry, &index, see_actor, taking) &&
+	       !taking->full)
+		;
+	weir__registry_look_end(registry);
+}
+
+/* All of them; NULL: no memory. */
+static struct weir__snapshot *look_at_all(
+	struct weir_executor *const *executors, size_t n)
+{
+	struct taking taking = {.look = {.link = add_link, .part = add_part}};
+	size_t room = FIRST, i;
+
+	for (i = 0; i < n; i++)
+		room += weir_executor_alive(executors[i]);
+	for (;; room *= 2) {
+		taking.snapshot = snapshot_new(room);
+		if (!taking.snapshot)
+			return NULL;
+		taking.full = false;
+		for (i = 0; i < n && !taking.full; i++)
+			look_at(executors[i], &taking);
+		if (!taking.full)
+			return taking.snapshot;
+		weir_snapshot_free(&taking.snapshot->seen);
+	}
+}
+
+/* --- What belongs together ------------------------------------------------ */
+
+static int by_port(const void *one, const void *other)
+{
+	const struct weir_seen_port *const *a = one, *const *b = other;
+	uintptr_t x = (uintptr_t)(*a)->port, y = (uintptr_t)(*b)->port;
+
+	return (x > y) - (x < y);
+}
+
+/* The ports in the order of their addresses. */
+static const struct weir_seen_port **sorted(const struct weir__snapshot *self)
+{
+	size_t n = self->seen.n_ports, i;
+	const struct weir_seen_port **ports = weir__alloc(
+		weir_allocator_default(), self->room_ports * sizeof(*ports));
+
+	if (!ports)
+		return NULL;
+	for (i = 0; i < n; i++)
+		ports[i] = &self->ports[i];
+	qsort(ports, n, sizeof(*ports), by_port);
+	return ports;
+}
+
+static size_t find(const struct weir__snapshot *self,
+		   const struct weir_seen_port **ports,
+		   const struct weir_port *port)
+{
+	const struct weir_seen_port key = {.port = port}, *wanted = &key;
+	const struct weir_seen_port **found;
+
+	found = bsearch(&wanted, ports, self->seen.n_ports, sizeof(*ports),
+			by_port);
+	return found ? (size_t)(*found - self->ports) : WEIR_NOWHERE;
+}
+
+/* Links find where they come from, ports their groups. */
+static int connect_all(struct weir__snapshot *self)
+{
+	const struct weir_seen_port **ports = sorted(self);
+	struct weir_seen_port *port;
+	size_t i, at;
+
+	if (!ports)
+		return -ENOMEM;
+	for (i = 0; i < self->seen.n_links; i++)
+		self->links[i].from =
+			find(self, ports, self->links[i].from_port);
+	for (i = 0; i < self->seen.n_ports; i++) {
+		port = &self->ports[i];
+		at = port->group;
+		port->group = at == WEIR_NOWHERE
+				      ? at
+				      : find(self, ports,
+					     (const struct weir_port *)at);
+	}
+	weir__free(weir_allocator_default(), ports,
+		   self->room_ports * sizeof(*ports));
+	return 0;
+}
+
+/* An actor that waits at ports waits for what the first of them does. */
+static void find_waits(struct weir__snapshot *self)
+{
+	struct weir_seen_actor *actor;
+	size_t i, p;
+
+	for (i = 0; i < self->seen.n_actors; i++) {
+		actor = &self->actors[i];
+		for (p = actor->port; actor->wait == WEIR_WAIT_OTHER &&
+				      p < actor->port + actor->n_ports;
+		     p++)
+			if (self->ports[p].blocked)
+				actor->wait = self->ports[p].wait;
+	}
+}
+
+static bool same_actor(const struct weir_seen_actor *a,
+		       const struct weir_seen_actor *b)
+{
+	return a->actor == b->actor && a->wait == b->wait &&
+	       a->n_ports == b->n_ports;
+}
+
+static bool same_port(const struct weir_seen_port *a,
+		      const struct weir_seen_port *b)
+{
+	return a->port == b->port && a->takes_part == b->takes_part &&
+	       a->blocked == b->blocked && a->at_ns == b->at_ns;
+}
+
+static bool same_link(const struct weir_seen_link *a,
+		      const struct weir_seen_link *b)
+{
+	return a->from_port == b->from_port && a->items == b->items &&
+	       a->fill == b->fill && a->ended == b->ended;
+}
+
+/* The same actors wait for the same, and nothing has gone through a link. */
+static bool is_same(const struct weir_snapshot *a,
+		    const struct weir_snapshot *b)
+{
+	bool same = a->n_actors == b->n_actors && a->n_ports == b->n_ports &&
+		    a->n_links == b->n_links;
+	size_t i;
+
+	for (i = 0; same && i < a->n_actors; i++)
+		same = same_actor(&a->actors[i], &b->actors[i]);
+	for (i = 0; same && i < a->n_ports; i++)
+		same = same_port(&a->ports[i], &b->ports[i]);
+	for (i = 0; same && i < a->n_links; i++)
+		same = same_link(&a->links[i], &b->links[i]);
+	return same;
+}
+
+static int settle(struct weir__snapshot *self,
+		  struct weir_executor *const *executors, size_t n,
+		  uint64_t settle_ns)
+{
+	const struct timespec time = weir__clock_timespec(settle_ns);
+	struct weir__snapshot *later;
+
+	nanosleep(&time, NULL);
+	later = look_at_all(executors, n);
+	if (!later)
+		return -ENOMEM;
+	self->seen.settled = is_same(&self->seen, &later->seen);
+	weir_snapshot_free(&later->seen);
+	return 0;
+}
+
+int weir_snapshot_new(struct weir_snapshot **snapshot,
+		      struct weir_executor *const *executors, size_t n,
+		      uint64_t settle_ns)
+{
+	struct weir__snapshot *made;
+	size_t i;
+	int rc = 0;
+
+	if (!snapshot)
+		return -EINVAL;
+	*snapshot = NULL;
+	if (!executors || n == 0)
+		return -EINVAL;
+	for (i = 0; i < n; i++)
+		if (!executors[i])
+			return -EINVAL;
+	if (weir__thread.holds)
+		return -EDEADLK;
+	made = look_at_all(executors, n);
+	if (!made)
+		return -ENOMEM;
+	if (settle_ns)
+		rc = settle(made, executors, n, settle_ns);
+	if (rc == 0)
+		rc = connect_all(made);
+	if (rc == 0) {
+		find_waits(made);
+		rc = weir__snapshot_causes(made);
+	}
+	if (rc < 0) {
+		weir_snapshot_free(&made->seen);
+		return rc;
+	}
+	*snapshot = &made->seen;
+	return 0;
+}
+
+size_t weir_snapshot_find(const struct weir_snapshot *snapshot,
+			  const struct weir_actor *actor)
+{
+	size_t i;
+
+	for (i = 0; snapshot && i < snapshot->n_actors; i++)
+		if (snapshot->actors[i].actor == actor)
+			return i;
+	return WEIR_NOWHERE;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A snapshot with what nobody else sees. */
+#ifndef WEIR_INSPECT_SNAPSHOT_H
+#define WEIR_INSPECT_SNAPSHOT_H
+
+#include <weir/inspect.h>
+
+/* How bad it is that an actor waits, by what its root is. */
+enum weir__rank {
+	WEIR__RANK_OUTSIDE, /* the outside world: a source is idle */
+	WEIR__RANK_INSIDE,  /* something in the program */
+	WEIR__RANK_CYCLE,   /* actors that wait for each other */
+};
+
+/* Of an actor: why it waits. */
+struct weir__cause {
+	size_t port, next; /* as in struct weir_reason */
+	size_t root;	/* where its way ends; of a cycle one of its actors */
+	size_t n_stuck; /* of a root: actors on ways to it, and itself, that hold
+			 * items which do not go on, or have no room for more */
+	enum weir__rank rank;
+};
+
+/* True if the root holds others up, or is of a cycle. */
+static inline bool weir__cause_holds_up(const struct weir__cause *root)
+{
+	return root->n_stuck > 0 || root->next != WEIR_NOWHERE;
+}
+
+struct weir__snapshot {
+	struct weir_snapshot seen; /* first */
+	/* the same arrays, and what there is room for */
+	struct weir_seen_actor *actors;
+	struct weir_seen_port *ports;
+	struct weir_seen_link *links;
+	size_t room_actors, room_ports, room_links;
+	struct weir__cause *causes; /* of each actor; NULL: not asked for */
+};
+
+/* Finds the cause of each actor. 0 or -ENOMEM. */
+int weir__snapshot_causes(struct weir__snapshot *snapshot);
+
+/* The links that end in a port, which are one behind the other: the first, and
+ * how many. */
+size_t weir__snapshot_links(const struct weir_snapshot *snapshot, size_t port,
+			    size_t *n);
+
+#endif

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Snapshots in words, as JSON, and as graphs. */
+#include <inttypes.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <weir/executor.h>
+
+#include "inspect/snapshot.h"
+
+#define ROOTS 8u /* of the program are told */
+
+/* Text that may be longer than there is room for. */
+struct saying {
+	char *at;
+	size_t room, n;
+};
+
+static __attribute__((format(printf, 2, 3))) void say(struct saying *text,
+						      const char *format, ...)
+{
+	size_t left = text->n < text->room ? text->room - text->n : 0;
+	va_list arguments;
+	int n;
+
+	va_start(arguments, format);
+	n = vsnprintf(left ? text->at + text->n : NULL, left, format,
+		      arguments);
+	va_end(arguments);
+	text->n += n > 0 ? (size_t)n : 0;
+}
+
+static struct saying text_of(char *at, size_t room)
+{
+	if (!at)
+		room = 0;
+	if (room)
+		at[0] = '\0';
+	return (struct saying){at, room, 0};
+}
+
+/* --- Words ---------------------------------------------------------------- */
+
+static const char *name_of(const struct weir_snapshot *snapshot, size_t actor)
+{
+	return snapshot->actors[actor].name;
+}
+
+static void say_fd(struct saying *text, const struct weir_seen_port *port)
+{
+	const char *what = port->events & POLLIN
+				   ? port->events & POLLOUT
+					     ? "readable or writable"
+					     : "readable"
+				   : "writable";
+
+	say(text, "waits until descriptor %d is %s", port->fd, what);
+}
+
+static void say_time(struct saying *text, const struct weir_seen_port *port)
+{
+	if (port->at_ns == WEIR_FOREVER)
+		say(text, "waits for a time that is not set");
+	else
+		say(text, "waits until %" PRIu64 " ns", port->at_ns);
+}
+
+/* Of an actor that waits at a port for no other actor. */
+static void say_port(struct saying *text, const struct weir_seen_port *port)
+{
+	switch (port->wait) {
+	case WEIR_WAIT_INPUT:
+		say(text, "waits for input from outside");
+		break;
+	case WEIR_WAIT_ROOM:
+	case WEIR_WAIT_DEMAND:
+		say(text, "waits for demand of a subscriber");
+		break;
+	case WEIR_WAIT_LINK:
+		say(text, "has an out-port that is linked to nobody");
+		break;
+	case WEIR_WAIT_PERMIT:
+		say(text, "waits for a permit");
+		break;
+	case WEIR_WAIT_CHANNEL:
+		say(text, "waits at a channel");
+		break;
+	case WEIR_WAIT_TIME:
+		say_time(text, port);
+		break;
+	case WEIR_WAIT_FD:
+		say_fd(text, port);
+		break;
+	case WEIR_WAIT_COMPLETED:
+		say(text, "waits for a completion");
+		break;
+	default:
+		say(text, "waits at a port");
+		break;
+	}
+}
+
+/* Of operators that hold their actor up. */
+static void say_wakers(struct saying *text, uint32_t wakers)
+{
+	static const struct {
+		enum weir_wait wait;
+		const char *what;
+	} all[] = {
+		{WEIR_WAIT_PERMIT, "a permit"},
+		{WEIR_WAIT_TIME, "a time"},
+		{WEIR_WAIT_FD, "a descriptor"},
+		{WEIR_WAIT_CHANNEL, "a channel"},
+		{WEIR_WAIT_INPUT, "input from outside"},
+	};
+	const char *before = "waits for ";
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (!(wakers & 1u << all[i].wait))
+			continue;
+		say(text, "%s%s", before, all[i].what);
+		before = " or ";
+	}
+	if (!wakers)
+		say(text, "waits until it is woken");
+}
+
+static void say_actor(struct saying *text, const struct weir_seen_actor *actor)
+{
+	switch (actor->wait) {
+	case WEIR_WAIT_NONE:
+		say(text, "runs, or is about to");
+		break;
+	case WEIR_WAIT_WAKE:
+		say_wakers(text, actor->wakers);
+		break;
+	case WEIR_WAIT_RESUME:
+		say(text, "is suspended");
+		break;
+	case WEIR_WAIT_PARENT:
+		say(text, "is halted by supervision");
+		break;
+	default:
+		say(text, "waits");
+		break;
+	}
+}
+
+static void say_reason(struct saying *text,
+		       const struct weir_snapshot *snapshot, size_t actor,
+		       const struct weir__cause *cause)
+{
+	say(text, "%s ", name_of(snapshot, actor));
+	if (cause->port == WEIR_NOWHERE)
+		say_actor(text, &snapshot->actors[actor]);
+	else if (cause->next == WEIR_NOWHERE)
+		say_port(text, &snapshot->ports[cause->port]);
+	else if (snapshot->ports[cause->port].wait == WEIR_WAIT_INPUT)
+		say(text, "waits for input from %s",
+		    name_of(snapshot, cause->next));
+	else
+		say(text, "waits for room in %s",
+		    name_of(snapshot, cause->next));
+	say(text, "\n");
+}
+
+static const struct weir__cause *causes_of(const struct weir_snapshot *snapshot)
+{
+	return ((const struct weir__snapshot *)snapshot)->causes;
+}
+
+static void say_way(struct saying *text, const struct weir_snapshot *snapshot,
+		    size_t actor)
+{
+	const struct weir__cause *causes = causes_of(snapshot);
+	size_t left = weir_snapshot_why(snapshot, actor, NULL, 0);
+
+	for (; left > 0; left--) {
+		say_reason(text, snapshot, actor, &causes[actor]);
+		actor = causes[actor].next;
+	}
+	if (actor != WEIR_NOWHERE)
+		say(text, "%s\n",
+		    snapshot->settled
+			    ? "this is a cycle: they wait for each other"
+			    : "this is a cycle, if nothing moves");
+}
+
+/* --- The whole program ---------------------------------------------------- */
+
+/* The root that holds up most of those that come behind that one, which holds up
+ * more, or as many; WEIR_NOWHERE: of all, or there is none. */
+static size_t next_root(const struct weir_snapshot *snapshot, size_t behind)
+{
+	const struct weir__cause *causes = causes_of(snapshot);
+	size_t found = WEIR_NOWHERE, i;
+
+	for (i = 0; i < snapshot->n_actors; i++) {
+		if (causes[i].root != i || !weir__cause_holds_up(&causes[i]))
+			continue;
+		if (behind != WEIR_NOWHERE &&
+		    (causes[i].n_stuck > causes[behind].n_stuck ||
+		     (causes[i].n_stuck == causes[behind].n_stuck &&
+		      i <= behind)))
+			continue;
+		if (found == WEIR_NOWHERE ||
+		    causes[i].n_stuck > causes[found].n_stuck)
+			found = i;
+	}
+	return found;
+}
+
+static bool anybody_runs(const struct weir_snapshot *snapshot)
+{
+	size_t i;
+
+	for (i = 0; i < snapshot->n_actors; i++)
+		if (snapshot->actors[i].wait == WEIR_WAIT_NONE)
+			return true;
+	return false;
+}
+
+static void say_program(struct saying *text,
+			const struct weir_snapshot *snapshot)
+{
+	const struct weir__cause *causes = causes_of(snapshot);
+	size_t root = next_root(snapshot, WEIR_NOWHERE), i;
+
+	if (snapshot->n_actors == 0)
+		say(text, "no actor is alive\n");
+	else if (root == WEIR_NOWHERE && anybody_runs(snapshot))
+		say(text, "nobody is held up\n");
+	else if (root == WEIR_NOWHERE)
+		say(text, "idle: nobody is held up, and nobody runs\n");
+	for (i = 0; i < ROOTS && root != WEIR_NOWHERE; i++) {
+		if (causes[root].next == WEIR_NOWHERE)
+			say(text, "%zu held up by: ", causes[root].n_stuck);
+		say_way(text, snapshot, root);
+		root = next_root(snapshot, root);
+	}
+}
+
+size_t weir_snapshot_why_text(const struct weir_snapshot *snapshot,
+			      size_t actor, char *at, size_t n)
+{
+	struct saying text = text_of(at, n);
+
+	if (!snapshot)
+		return 0;
+	if (actor == WEIR_NOWHERE)
+		say_program(&text, snapshot);
+	else if (actor < snapshot->n_actors)
+		say_way(&text, snapshot, actor);
+	return text.n;
+}
+
+/* --- JSON ----------------------------------------------------------------- */
+
+static const char *const wait_names[] = {
+	[WEIR_WAIT_NONE] = "none",	 [WEIR_WAIT_INPUT] = "input",
+	[WEIR_WAIT_ROOM] = "room",	 [WEIR_WAIT_DEMAND] = "demand",
+	[WEIR_WAIT_LINK] = "link",	 [WEIR_WAIT_PERMIT] = "permit",
+	[WEIR_WAIT_CHANNEL] = "channel", [WEIR_WAIT_TIME] = "time",
+	[WEIR_WAIT_FD] = "fd",		 [WEIR_WAIT_COMPLETED] = "completed",
+	[WEIR_WAIT_WAKE] = "wake",	 [WEIR_WAIT_RESUME] = "resume",
+	[WEIR_WAIT_PARENT] = "parent",	 [WEIR_WAIT_OTHER] = "other",
+};
+
+/* As strings of JSON and of DOT are quoted; bytes that are no ASCII as they
+ * are. */
+static void say_string(struct saying *text, const char *string)
+{
+	say(text, "\"");
+	for (; *string; string++) {
+		if (*string == '"' || *string == '\\')
+			say(text, "\\%c", *string);
+		else if ((unsigned char)*string < ' ')
+			say(text, " ");
+		else
+			say(text, "%c", *string);
+	}
+	say(text, "\"");
+}
+
+/* `at` is a number; WEIR_NOWHERE: null. */
+static void say_index(struct saying *text, const char *key, size_t at)
+{
+	if (at == WEIR_NOWHERE)
+		say(text, ", \"%s\": null", key);
+	else
+		say(text, ", \"%s\": %zu", key, at);
+}
+
+static void say_actors(struct saying *text,
+		       const struct weir_snapshot *snapshot)
+{
+	const struct weir__cause *causes = causes_of(snapshot);
+	const struct weir_seen_actor *actor;
+	size_t i;
+
+	for (i = 0; i < snapshot->n_actors; i++) {
+		actor = &snapshot->actors[i];
+		say(text, "%s\n{\"name\": ", i ? "," : "");
+		say_string(text, actor->name);
+		say(text, ", \"wait\": \"%s\"", wait_names[actor->wait]);
+		say_index(text, "at_port", causes[i].port);
+		say_index(text, "waits_for", causes[i].next);
+		say_index(text, "root", causes[i].root);
+		say(text, ", \"holds_up\": %zu}", causes[i].n_stuck);
+	}
+}
+
+static void say_ports(struct saying *text, const struct weir_snapshot *snapshot)
+{
+	const struct weir_seen_port *port;
+	size_t i;
+
+	for (i = 0; i < snapshot->n_ports; i++) {
+		port = &snapshot->ports[i];
+		say(text, "%s\n{\"actor\": %zu, \"wait\": \"%s\"", i ? "," : "",
+		    port->actor, wait_names[port->wait]);
+		say(text, ", \"takes_part\": %s, \"blocked\": %s",
+		    port->takes_part ? "true" : "false",
+		    port->blocked ? "true" : "false");
+		say(text, ", \"burst\": %u", port->burst);
+		if (port->fd >= 0)
+			say(text, ", \"fd\": %d", port->fd);
+		if (port->wait == WEIR_WAIT_TIME)
+			say(text, ", \"at_ns\": %" PRIu64, port->at_ns);
+		say(text, "}");
+	}
+}
+
+static void say_links(struct saying *text, const struct weir_snapshot *snapshot)
+{
+	const struct weir_seen_link *link;
+	size_t i;
+
+	for (i = 0; i < snapshot->n_links; i++) {
+		link = &snapshot->links[i];
+		say(text, "%s\n{\"to\": %zu", i ? "," : "", link->to);
+		say_index(text, "from", link->from);
+		say(text,
+		    ", \"capacity\": %u, \"fill\": %u, \"items\": %u, "
+		    "\"ended\": %s}",
+		    link->capacity, link->fill, link->items,
+		    link->ended ? "true" : "false");
+	}
+}
+
+size_t weir_snapshot_json(const struct weir_snapshot *snapshot, char *at,
+			  size_t n)
+{
+	struct saying text = text_of(at, n);
+
+	if (!snapshot)
+		return 0;
+	say(&text, "{\"version\": 1, \"settled\": %s,\n\"actors\": [",
+	    snapshot->settled ? "true" : "false");
+	say_actors(&text, snapshot);
+	say(&text, "],\n\"ports\": [");
+	say_ports(&text, snapshot);
+	say(&text, "],\n\"links\": [");
+	say_links(&text, snapshot);
+	say(&text, "]}\n");
+	return text.n;
+}
+
+/* --- DOT ------------------------------------------------------------------ */
+
+static const char *colour_of(enum weir_wait wait)
+{
+	switch (wait) {
+	case WEIR_WAIT_NONE:
+		return "indianred1";
+	case WEIR_WAIT_ROOM:
+	case WEIR_WAIT_DEMAND:
+		return "gray60";
+	default:
+		return "lightblue";
+	}
+}
+
+size_t weir_snapshot_dot(const struct weir_snapshot *snapshot, char *at,
+			 size_t n)
+{
+	const struct weir_seen_link *link;
+	struct saying text = text_of(at, n);
+	size_t i;
+
+	if (!snapshot)
+		return 0;
+	say(&text, "digraph weir {\nrankdir=LR\n"
+		   "node [shape=box, style=filled]\n");
+	for (i = 0; i < snapshot->n_actors; i++) {
+		say(&text, "a%zu [fillcolor=%s, label=", i,
+		    colour_of(snapshot->actors[i].wait));
+		say_string(&text, snapshot->actors[i].name);
+		say(&text, "]\n");
+	}
+	for (i = 0; i < snapshot->n_links; i++) {
+		link = &snapshot->links[i];
+		if (link->from == WEIR_NOWHERE)
+			continue;
+		say(&text, "a%zu -> a%zu [label=\"%u/%u\"]\n",
+		    snapshot->ports[link->from].actor,
+		    snapshot->ports[link->to].actor, link->fill,
+		    link->capacity);
+	}
+	say(&text, "}\n");
+	return text.n;
+}

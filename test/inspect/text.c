@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Snapshots as text of all sorts. */
+#include "inspect/kit.h"
+
+#include "actor/kit.h"
+
+static struct weir_sim *sim;
+static struct weir_executor *executor;
+static struct node a, b;
+
+static int setup(void **state)
+{
+	sim = sim_new(1);
+	executor = weir_sim_executor(sim);
+	node_init(&a, executor, "say \"a\\\n", 1, 1);
+	node_init(&b, executor, "b", 1, 0);
+	node_waits(&b);
+	node_link(&a, 0, &b, 0);
+	node_start(&a);
+	node_start(&b);
+	node_put(&a, 0);
+	node_put(&a, 0);
+	weir_sim_run_until(sim, 1, UINT64_MAX);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	node_stop(&a);
+	node_stop(&b);
+	weir_sim_run(sim);
+	sim_free(sim);
+	return 0;
+}
+
+static void json_has_all_of_it(void **state)
+{
+	struct weir_snapshot *snapshot = taken(executor);
+	char text[2048];
+
+	assert_in_range(weir_snapshot_json(snapshot, text, sizeof(text)), 1,
+			sizeof(text) - 1);
+	weir_snapshot_free(snapshot);
+	assert_string_equal(
+		text,
+		"{\"version\": 1, \"settled\": true,\n\"actors\": [\n"
+		"{\"name\": \"say \\\"a\\\\ \", \"wait\": \"input\", "
+		"\"at_port\": 0, \"waits_for\": null, \"root\": 0, "
+		"\"holds_up\": 0},\n"
+		"{\"name\": \"b\", \"wait\": \"time\", \"at_port\": 3, "
+		"\"waits_for\": null, \"root\": 1, \"holds_up\": 1}],\n"
+		"\"ports\": [\n"
+		"{\"actor\": 0, \"wait\": \"input\", \"takes_part\": true, "
+		"\"blocked\": true, \"burst\": 1},\n"
+		"{\"actor\": 0, \"wait\": \"room\", \"takes_part\": true, "
+		"\"blocked\": false, \"burst\": 1},\n"
+		"{\"actor\": 1, \"wait\": \"input\", \"takes_part\": true, "
+		"\"blocked\": false, \"burst\": 1},\n"
+		"{\"actor\": 1, \"wait\": \"time\", \"takes_part\": true, "
+		"\"blocked\": true, \"burst\": 1, "
+		"\"at_ns\": 3600000000000}],\n"
+		"\"links\": [\n"
+		"{\"to\": 0, \"from\": null, \"capacity\": 4, \"fill\": 0, "
+		"\"items\": 2, \"ended\": false},\n"
+		"{\"to\": 2, \"from\": 1, \"capacity\": 4, \"fill\": 1, "
+		"\"items\": 2, \"ended\": false}]}\n");
+}
+
+static void a_graph_has_actors_and_links(void **state)
+{
+	struct weir_snapshot *snapshot = taken(executor);
+	char text[512];
+
+	assert_in_range(weir_snapshot_dot(snapshot, text, sizeof(text)), 1,
+			sizeof(text) - 1);
+	weir_snapshot_free(snapshot);
+	assert_string_equal(text, "digraph weir {\nrankdir=LR\n"
+				  "node [shape=box, style=filled]\n"
+				  "a0 [fillcolor=lightblue, "
+				  "label=\"say \\\"a\\\\ \"]\n"
+				  "a1 [fillcolor=lightblue, label=\"b\"]\n"
+				  "a0 -> a1 [label=\"1/4\"]\n}\n");
+}
+
+typedef size_t write_text(const struct weir_snapshot *snapshot, char *text,
+			  size_t n);
+
+static size_t why_all(const struct weir_snapshot *snapshot, char *text,
+		      size_t n)
+{
+	return weir_snapshot_why_text(snapshot, WEIR_NOWHERE, text, n);
+}
+
+static void text_without_room_is_cut_and_counted(void **state)
+{
+	write_text *const all[] = {weir_snapshot_json, weir_snapshot_dot,
+				   why_all};
+	struct weir_snapshot *snapshot = taken(executor);
+	char whole[2048], cut[2048];
+	size_t i, n, room;
+
+	for (i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		n = all[i](snapshot, whole, sizeof(whole));
+		assert_int_equal(n, strlen(whole));
+		assert_int_equal(all[i](snapshot, NULL, 0), n);
+		for (room = 1; room <= n + 1; room++) {
+			memset(cut, 'x', sizeof(cut));
+			assert_int_equal(all[i](snapshot, cut, room), n);
+			assert_int_equal(strlen(cut), room - 1);
+			assert_memory_equal(cut, whole, room - 1);
+			assert_int_equal(cut[room], 'x');
+		}
+		assert_int_equal(all[i](NULL, cut, sizeof(cut)), 0);
+	}
+	weir_snapshot_free(snapshot);
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		test(json_has_all_of_it),
+		test(a_graph_has_actors_and_links),
+		test(text_without_room_is_cut_and_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Stalls that are staged, and who is blamed for them. */
+#include "inspect/kit.h"
+
+#include "actor/kit.h"
+
+enum { MOST = 9 };
+
+static struct weir_sim *sim;
+static struct weir_executor *executor;
+static struct node nodes[MOST];
+static size_t n_nodes;
+
+static int setup(void **state)
+{
+	sim = sim_new(1);
+	executor = weir_sim_executor(sim);
+	n_nodes = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	while (n_nodes > 0)
+		node_stop(&nodes[--n_nodes]);
+	weir_sim_run(sim);
+	sim_free(sim);
+	return 0;
+}
+
+static struct node *node(const char *name, size_t n_ins, size_t n_outs)
+{
+	node_init(&nodes[n_nodes], executor, name, n_ins, n_outs);
+	return &nodes[n_nodes++];
+}
+
+/* Starts all, and runs as long as something moves at the time 0. */
+static void run(void)
+{
+	size_t i;
+
+	for (i = 0; i < n_nodes; i++)
+		node_start(&nodes[i]);
+	weir_sim_run_until(sim, 1, UINT64_MAX);
+}
+
+/* --- Who holds others up -------------------------------------------------- */
+
+static void a_slow_consumer_holds_up_all_in_front_of_it(void **state)
+{
+	static const char *const names[] = {"a", "b", "c", "d",	  "e",
+					    "f", "g", "h", "slow"};
+	size_t i;
+
+	for (i = 0; i < MOST; i++)
+		(void)node(names[i], i > 0, i < MOST - 1);
+	node_waits(&nodes[MOST - 1]);
+	for (i = 0; i + 1 < MOST; i++)
+		node_link(&nodes[i], 0, &nodes[i + 1], 0);
+	run();
+	assert_string_equal(
+		why(executor, NULL),
+		"9 held up by: slow waits until 3600000000000 ns\n");
+	assert_string_equal(why(executor, &nodes[6]),
+			    "g waits for room in h\n"
+			    "h waits for room in slow\n"
+			    "slow waits until 3600000000000 ns\n");
+}
+
+static void a_slow_producer_is_no_stall(void **state)
+{
+	struct node *slow = node("slow", 0, 1), *sink = node("sink", 1, 0);
+
+	node_waits(slow);
+	node_link(slow, 0, sink, 0);
+	run();
+	assert_string_equal(why(executor, NULL),
+			    "idle: nobody is held up, and nobody runs\n");
+	assert_string_equal(why(executor, sink),
+			    "sink waits for input from slow\n"
+			    "slow waits until 3600000000000 ns\n");
+}
+
+static void of_several_inputs_the_one_that_is_missing_is_named(void **state)
+{
+	struct node *quick = node("quick", 0, 1), *slow = node("slow", 0, 1);
+	struct node *zip = node("zip", 2, 0);
+
+	node_waits(slow);
+	node_link(quick, 0, zip, 0);
+	node_link(slow, 0, zip, 1);
+	run();
+	assert_string_equal(
+		why(executor, NULL),
+		"2 held up by: slow waits until 3600000000000 ns\n");
+	assert_string_equal(why(executor, quick),
+			    "quick waits for room in zip\n"
+			    "zip waits for input from slow\n"
+			    "slow waits until 3600000000000 ns\n");
+}
+
+static void an_idle_input_is_not_blamed_beside_a_stall(void **state)
+{
+	struct node *outside = node("outside", 1, 1), *two = node("two", 1, 2);
+	struct node *slow = node("slow", 1, 0), *sink = node("sink", 1, 0);
+	int i;
+
+	/* `two` waits for room in `slow`, and for input of `outside` */
+	node_waits(slow);
+	node_link(outside, 0, two, 0);
+	node_link(two, 0, sink, 0);
+	node_link(two, 1, slow, 0);
+	run();
+	/* one is taken, at 1, four wait for an hour, and none is left */
+	for (i = 0; i < 5; i++) {
+		node_put(outside, 0);
+		weir_sim_run_until(sim, 1, UINT64_MAX);
+	}
+	assert_string_equal(why(executor, two),
+			    "two waits for room in slow\n"
+			    "slow waits until 3600000000001 ns\n");
+	assert_string_equal(why(executor, sink),
+			    "sink waits for input from two\n"
+			    "two waits for room in slow\n"
+			    "slow waits until 3600000000001 ns\n");
+}
+
+static void a_permit_that_is_not_released_is_told(void **state)
+{
+	struct node *source = node("source", 0, 1), *sink = node("sink", 1, 0);
+	struct weir_semaphore semaphore;
+
+	assert_int_equal(weir_semaphore_init(&semaphore, 3), 0);
+	assert_int_equal(weir_semaphore_port_init(&sink->permit, &sink->actor,
+						  &semaphore),
+			 0);
+	node_link(source, 0, sink, 0);
+	run();
+	assert_string_equal(why(executor, NULL),
+			    "2 held up by: sink waits for a permit\n");
+	node_stop(sink);
+	weir_sim_run(sim);
+	assert_int_equal(weir_semaphore_fini(&semaphore), 0);
+}
+
+static void a_suspended_actor_is_told(void **state)
+{
+	struct node *source = node("source", 0, 1), *sink = node("sink", 1, 0);
+
+	node_link(source, 0, sink, 0);
+	weir_actor_suspend(&sink->actor);
+	run();
+	assert_string_equal(why(executor, NULL),
+			    "2 held up by: sink is suspended\n");
+}
+
+static void an_out_port_without_a_link_is_told(void **state)
+{
+	struct node *source = node("source", 0, 1), *map = node("map", 1, 2);
+	struct node *sink = node("sink", 1, 0);
+
+	node_link(source, 0, map, 0);
+	node_link(map, 0, sink, 0);
+	run();
+	assert_string_equal(why(executor, NULL),
+			    "2 held up by: map has an out-port that is linked "
+			    "to nobody\n");
+}
+
+/* --- Cycles ---------------------------------------------------------------- */
+
+static void a_cycle_without_a_token_is_a_deadlock(void **state)
+{
+	struct node *a = node("a", 1, 1), *b = node("b", 1, 1);
+	struct node *c = node("c", 1, 1);
+	struct weir_reason reasons[4];
+	struct weir_snapshot *snapshot;
+
+	node_link(a, 0, b, 0);
+	node_link(b, 0, c, 0);
+	node_link(c, 0, a, 0);
+	run();
+	assert_string_equal(why(executor, NULL),
+			    "a waits for input from c\n"
+			    "c waits for input from b\n"
+			    "b waits for input from a\n"
+			    "this is a cycle: they wait for each other\n");
+	snapshot = taken(executor);
+	assert_int_equal(weir_snapshot_why(snapshot, 1, reasons, 4), 3);
+	assert_int_equal(reasons[2].next, reasons[0].actor);
+	assert_int_equal(reasons[1].wait, WEIR_WAIT_INPUT);
+	/* fewer are told, all are counted */
+	assert_int_equal(weir_snapshot_why(snapshot, 1, reasons, 2), 3);
+	weir_snapshot_free(snapshot);
+}
+
+static void who_waits_for_a_cycle_is_told_of_it(void **state)
+{
+	struct node *a = node("a", 2, 1), *b = node("b", 1, 1);
+	struct node *source = node("source", 0, 1);
+
+	node_link(a, 0, b, 0);
+	node_link(b, 0, a, 0);
+	node_link(source, 0, a, 1);
+	run();
+	assert_string_equal(why(executor, source),
+			    "source waits for room in a\n"
+			    "a waits for input from b\n"
+			    "b waits for input from a\n"
+			    "this is a cycle: they wait for each other\n");
+}
+
+/* --- No stall ------------------------------------------------------------- */
+
+static void without_actors_there_is_nobody(void **state)
+{
+	assert_string_equal(why(executor, NULL), "no actor is alive\n");
+}
+
+static void who_waits_for_the_outside_is_idle(void **state)
+{
+	struct node *first = node("first", 1, 1), *sink = node("sink", 1, 0);
+
+	node_link(first, 0, sink, 0);
+	run();
+	assert_string_equal(why(executor, NULL),
+			    "idle: nobody is held up, and nobody runs\n");
+	assert_string_equal(why(executor, sink),
+			    "sink waits for input from first\n"
+			    "first waits for input from outside\n");
+}
+
+static void who_is_about_to_run_holds_nobody_up(void **state)
+{
+	struct node *source = node("source", 0, 1), *sink = node("sink", 1, 0);
+
+	node_link(source, 0, sink, 0);
+	node_start(source);
+	node_start(sink);
+	assert_string_equal(why(executor, NULL), "nobody is held up\n");
+	assert_string_equal(why(executor, sink), "sink runs, or is about to\n");
+}
+
+static void bad_input_says_nothing(void **state)
+{
+	struct weir_reason reason;
+	struct weir_snapshot *snapshot = taken(executor);
+	char text[8] = "text";
+
+	assert_int_equal(weir_snapshot_why(NULL, 0, &reason, 1), 0);
+	assert_int_equal(weir_snapshot_why(snapshot, 0, &reason, 1), 0);
+	assert_int_equal(weir_snapshot_why_text(NULL, WEIR_NOWHERE, text, 8),
+			 0);
+	assert_int_equal(weir_snapshot_why_text(snapshot, 7, text, 8), 0);
+	assert_string_equal(text, "");
+	weir_snapshot_free(snapshot);
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		test(a_slow_consumer_holds_up_all_in_front_of_it),
+		test(a_slow_producer_is_no_stall),
+		test(of_several_inputs_the_one_that_is_missing_is_named),
+		test(an_idle_input_is_not_blamed_beside_a_stall),
+		test(a_permit_that_is_not_released_is_told),
+		test(a_suspended_actor_is_told),
+		test(an_out_port_without_a_link_is_told),
+		test(a_cycle_without_a_token_is_a_deadlock),
+		test(who_waits_for_a_cycle_is_told_of_it),
+		test(without_actors_there_is_nobody),
+		test(who_waits_for_the_outside_is_idle),
+		test(who_is_about_to_run_holds_nobody_up),
+		test(bad_input_says_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
