@@ -18,7 +18,8 @@ extern "C" {
 
 struct weir_flow_bytes {
 	/* read-only; a receiver that has not shared it may change the bytes,
-	 * and make `n` smaller */
+	 * and make `n` smaller. Frames of a block that was shared, as by a
+	 * broadcast in front of weir_flow_lines(), are shared. */
 	char *data;
 	size_t n;
 	struct {
