@@ -678,9 +678,9 @@ void flat_map_expected(const struct step *step, struct stream *stream)
 	stream->n = 0;
 	/* of two errors that wait, the first to come: from upstream, perhaps,
 	 * before the item that fails is asked for */
-	stream->loose = stream->loose || stream->cut ||
-			(stream->code < 0 &&
-			 (!delays(step) || has_failing(step, &in)));
+	stream->loose =
+		stream->loose || stream->cut ||
+		(stream->code < 0 && (!delays(step) || has_failing(step, &in)));
 	for (i = 0; i < in.n; i++) {
 		value = in.values[i];
 		if (step_fails(step, value) && !survives(step, stream, &kept))
