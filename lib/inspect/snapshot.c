@@ -5,6 +5,7 @@
  */
 #include "inspect/snapshot.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,6 +108,7 @@ static WEIR__LOOKS void see_port(struct taking *self,
 	size_t at = snapshot->seen.n_ports;
 	struct weir_seen_port *seen;
 
+	assert(port->block);
 	if (at == snapshot->room_ports) {
 		self->full = true;
 		return;

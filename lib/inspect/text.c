@@ -190,6 +190,15 @@ static void say_way(struct saying *text, const struct weir_snapshot *snapshot,
 
 /* --- The whole program ---------------------------------------------------- */
 
+/* It holds up fewer, or as many and has a higher number. */
+static bool comes_behind(const struct weir__cause *causes, size_t root,
+			 size_t other)
+{
+	size_t n = causes[root].n_stuck, n_other = causes[other].n_stuck;
+
+	return n < n_other || (n == n_other && root > other);
+}
+
 /* The root that holds up most of those that come behind that one, which holds up
  * more, or as many; WEIR_NOWHERE: of all, or there is none. */
 static size_t next_root(const struct weir_snapshot *snapshot, size_t behind)
@@ -200,10 +209,7 @@ static size_t next_root(const struct weir_snapshot *snapshot, size_t behind)
 	for (i = 0; i < snapshot->n_actors; i++) {
 		if (causes[i].root != i || !weir__cause_holds_up(&causes[i]))
 			continue;
-		if (behind != WEIR_NOWHERE &&
-		    (causes[i].n_stuck > causes[behind].n_stuck ||
-		     (causes[i].n_stuck == causes[behind].n_stuck &&
-		      i <= behind)))
+		if (behind != WEIR_NOWHERE && !comes_behind(causes, i, behind))
 			continue;
 		if (found == WEIR_NOWHERE ||
 		    causes[i].n_stuck > causes[found].n_stuck)

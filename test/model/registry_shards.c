@@ -164,6 +164,8 @@ static bool is_whole(struct weir_task *task, void *context)
 		if (!s->nodes[i] || task != &s->nodes[i]->actor.task)
 			continue;
 		(void)ck_pr_load_32(&s->nodes[i]->actor.gate);
+		/* what was written before it was there */
+		explorer_assert(s->nodes[i]->stop_after < UINT32_MAX);
 		explorer_assert(!s->fates[i].released);
 	}
 	return true;
@@ -178,6 +180,27 @@ static void look(void *context)
 	while (weir__registry_look(s->executor.registry, &index, is_whole, s))
 		;
 	weir__registry_look_end(s->executor.registry);
+}
+
+static void first_is_stopped(void *context)
+{
+	struct scene *s = context;
+
+	weir_actor_stop(&s->nodes[0]->actor);
+	scene_is_over(context);
+}
+
+/* As own_run_1_start_0(); where the shard has a slot to spare, no lock orders
+ * what is set up before the start. */
+static void own_run_1_set_up_0(void *context)
+{
+	struct scene *s = context;
+
+	scene_use_share(context);
+	scene_run(context, 1);
+	s->nodes[0]->stop_after = 7;
+	ck_pr_store_32(&s->nodes[0]->actor.refs, 1);
+	start_0(context);
 }
 
 static const struct explorer_scenario scenarios[] = {
@@ -208,6 +231,9 @@ static const struct explorer_scenario scenarios[] = {
 	SCENARIO(.name = "an own release and a look at it",
 		 .setup = own_stopped_sink, .thread = {own_run, look},
 		 .check = scene_is_over),
+	SCENARIO(.name = "an own start and a look at it", .setup = own_reused,
+		 .thread = {own_run_1_set_up_0, look},
+		 .check = first_is_stopped),
 	SCENARIO(.name = "own releases, a look and an abort",
 		 .setup = own_sinks, .thread = {own_run, look, abort_all},
 		 .check = is_drained),
