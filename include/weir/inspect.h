@@ -72,13 +72,16 @@ struct weir_seen_port {
 	bool takes_part;     /* the actor waits for it */
 	bool blocked;
 	bool one_link; /* of its links one is enough */
-	size_t group;  /* the weir_any that it is a member of, of whose
-			     * members one is enough; WEIR_NOWHERE */
-	const void
-		*object; /* semaphore, channel or completion; only to compare */
-	uint64_t at_ns;	 /* WAIT_TIME; WEIR_FOREVER: none is set */
-	int fd;		 /* WAIT_FD; -1 */
-	short events;	 /* WAIT_FD: as poll(2) has them */
+	/* The weir_any that it is a member of, of whose members one is enough;
+	 * WEIR_NOWHERE. */
+	size_t group;
+	/* which one `group` is; not to be followed. NULL: none */
+	const struct weir_port *group_port;
+	/* semaphore, channel or completion; not to be followed */
+	const void *object;
+	uint64_t at_ns; /* WAIT_TIME; WEIR_FOREVER: none is set */
+	int fd;		/* WAIT_FD; -1 */
+	short events;	/* WAIT_FD: as poll(2) has them */
 	uint32_t burst;
 };
 
@@ -110,7 +113,8 @@ struct weir_snapshot {
  * has moved; 0: looks once, and it is not settled. The executors go on; a start, an end or a change
  * of a link may have to wait while some 32 actors are read.
  *
- * The caller keeps the executors from being freed. -EINVAL: a null argument, no
+ * The memory is of the first executor's allocator, which is borrowed until
+ * weir_snapshot_free(). The caller keeps the executors from being freed. -EINVAL: a null argument, no
  * executor. -ENOMEM: nothing is left. -EDEADLK: in a `released` of an actor.
  * Any thread, also in a turn (which then is seen as running).
  */

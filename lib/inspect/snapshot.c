@@ -76,7 +76,7 @@ static void add_byte(struct taking *self, struct weir_seen_actor *actor,
 		actor->name[self->end++] = byte;
 }
 
-/* Names are joined as "flow: one < two". */
+/* Names are joined as "one < two". */
 static void add_part(struct weir__look *look, const char *name,
 		     enum weir_wait awaits)
 {
@@ -120,8 +120,8 @@ static WEIR__LOOKS void see_port(struct taking *self,
 		.wait = ops->awaits,
 		.takes_part = !weir__port_adapts(port) && !is_off(port) &&
 			      !(group && is_off(group)),
-		/* for now the address: see connect_all() */
-		.group = group ? (size_t)(uintptr_t)group : WEIR_NOWHERE,
+		.group = WEIR_NOWHERE,
+		.group_port = group,
 		.at_ns = WEIR_FOREVER,
 		.fd = -1,
 		.burst = port->burst,
@@ -181,13 +181,14 @@ static WEIR__LOOKS bool see_actor(struct weir_task *task, void *context)
 
 /* --- Looking -------------------------------------------------------------- */
 
-static struct weir__snapshot *snapshot_new(size_t n_actors)
+static struct weir__snapshot *snapshot_new(
+	const struct weir_allocator *allocator, size_t n_actors)
 {
-	const struct weir_allocator *allocator = weir_allocator_default();
 	struct weir__snapshot *made = weir__alloc(allocator, sizeof(*made));
 
 	if (!made)
 		return NULL;
+	made->allocator = allocator;
 	made->room_actors = n_actors;
 	made->room_ports = made->room_links = 4 * n_actors;
 	made->actors = weir__alloc(allocator,
@@ -208,10 +209,11 @@ static struct weir__snapshot *snapshot_new(size_t n_actors)
 void weir_snapshot_free(struct weir_snapshot *seen)
 {
 	struct weir__snapshot *self = (struct weir__snapshot *)seen;
-	const struct weir_allocator *allocator = weir_allocator_default();
+	const struct weir_allocator *allocator;
 
 	if (!self)
 		return;
+	allocator = self->allocator;
 	weir__free(allocator, self->actors,
 		   self->room_actors * sizeof(*self->actors));
 	weir__free(allocator, self->ports,
@@ -245,7 +247,8 @@ static struct weir__snapshot *look_at_all(
 	for (i = 0; i < n; i++)
 		room += weir_executor_alive(executors[i]);
 	for (;; room *= 2) {
-		taking.snapshot = snapshot_new(room);
+		taking.snapshot =
+			snapshot_new(executors[0]->options.allocator, room);
 		if (!taking.snapshot)
 			return NULL;
 		taking.full = false;
@@ -271,8 +274,8 @@ static int by_port(const void *one, const void *other)
 static const struct weir_seen_port **sorted(const struct weir__snapshot *self)
 {
 	size_t n = self->seen.n_ports, i;
-	const struct weir_seen_port **ports = weir__alloc(
-		weir_allocator_default(), self->room_ports * sizeof(*ports));
+	const struct weir_seen_port **ports =
+		weir__alloc(self->allocator, self->room_ports * sizeof(*ports));
 
 	if (!ports)
 		return NULL;
@@ -299,7 +302,7 @@ static int connect_all(struct weir__snapshot *self)
 {
 	const struct weir_seen_port **ports = sorted(self);
 	struct weir_seen_port *port;
-	size_t i, at;
+	size_t i;
 
 	if (!ports)
 		return -ENOMEM;
@@ -308,14 +311,10 @@ static int connect_all(struct weir__snapshot *self)
 			find(self, ports, self->links[i].from_port);
 	for (i = 0; i < self->seen.n_ports; i++) {
 		port = &self->ports[i];
-		at = port->group;
-		port->group = at == WEIR_NOWHERE
-				      ? at
-				      : find(self, ports,
-					     (const struct weir_port *)at);
+		if (port->group_port)
+			port->group = find(self, ports, port->group_port);
 	}
-	weir__free(weir_allocator_default(), ports,
-		   self->room_ports * sizeof(*ports));
+	weir__free(self->allocator, ports, self->room_ports * sizeof(*ports));
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #ifndef WEIR_INSPECT_SNAPSHOT_H
 #define WEIR_INSPECT_SNAPSHOT_H
 
+#include <weir/allocator.h>
 #include <weir/inspect.h>
 
 /* How bad it is that an actor waits, by what its root is. */
@@ -28,7 +29,8 @@ static inline bool weir__cause_holds_up(const struct weir__cause *root)
 }
 
 struct weir__snapshot {
-	struct weir_snapshot seen; /* first */
+	struct weir_snapshot seen;		/* first */
+	const struct weir_allocator *allocator; /* borrowed */
 	/* the same arrays, and what there is room for */
 	struct weir_seen_actor *actors;
 	struct weir_seen_port *ports;

@@ -346,7 +346,7 @@ static void chain_links(struct search *search)
 
 int weir__snapshot_causes(struct weir__snapshot *snapshot)
 {
-	const struct weir_allocator *allocator = weir_allocator_default();
+	const struct weir_allocator *allocator = snapshot->allocator;
 	size_t actors = snapshot->room_actors, i;
 	struct search search = {.snapshot = snapshot};
 	int rc = -ENOMEM;

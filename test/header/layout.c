@@ -149,7 +149,7 @@ SIZE(weir_in, 120);
 
 /* inspect.h */
 SIZE(weir_seen_actor, 88);
-SIZE(weir_seen_port, 64);
+SIZE(weir_seen_port, 72);
 SIZE(weir_seen_link, 40);
 SIZE(weir_snapshot, 56);
 SIZE(weir_reason, 32);

@@ -248,6 +248,46 @@ static void bad_input_is_an_error(void **state)
 	weir_snapshot_free(NULL);
 }
 
+/* Whichever allocation fails, nothing is left, and the next look goes well. */
+static void without_memory_nothing_is_left(void **state)
+{
+	struct weir_executor_options options = {0};
+	struct weir_snapshot *snapshot;
+	struct weir_executor *of;
+	struct weir_sim *other;
+	struct heap heap;
+	struct node a;
+	size_t live, n;
+	int rc;
+
+	heap_init(&heap, SIZE_MAX);
+	options.allocator = &heap.allocator;
+	assert_int_equal(weir_sim_new(&other, 1, &options), 0);
+	of = weir_sim_executor(other);
+	node_init(&a, of, "a", 1, 1);
+	node_start(&a);
+	weir_sim_run(other);
+	live = heap.live;
+	for (n = 1;; n++) {
+		heap.fail = heap.calls + n;
+		rc = weir_snapshot_new(&snapshot, &of, 1, 1);
+		heap.fail = SIZE_MAX;
+		if (rc == 0)
+			break;
+		assert_int_equal(rc, -ENOMEM);
+		assert_null(snapshot);
+		assert_int_equal(heap.live, live);
+	}
+	/* two looks of four, what is sorted, and six of the search */
+	assert_int_equal(n, 16);
+	weir_snapshot_free(snapshot);
+	assert_int_equal(heap.live, live);
+	node_stop(&a);
+	weir_sim_run(other);
+	sim_free(other);
+	assert_int_equal(heap.live, 0);
+}
+
 static int found;
 
 static void inspect_here(struct weir_actor *actor)
@@ -282,6 +322,7 @@ int main(void)
 		test(a_flow_is_named_by_its_operators),
 		test(what_a_port_waits_for_is_told),
 		test(bad_input_is_an_error),
+		test(without_memory_nothing_is_left),
 		test(one_that_is_released_cannot_look),
 	};
 

@@ -392,7 +392,8 @@ static int go_signalled(struct weir_port *port)
 	return 0;
 }
 
-/* The operators, the last one first; of one with several inputs no further. */
+/* The operators, the last one first; of one with several inputs no further.
+ * Nested ones, which may be freed before, are above none of these. */
 static WEIR__LOOKS void go_look(const struct weir_port *port,
 				struct weir__look *look)
 {
@@ -401,9 +402,8 @@ static WEIR__LOOKS void go_look(const struct weir_port *port,
 	const struct weir__op *op = island->root;
 	uint32_t n;
 
-	/* those of other trees may be freed before the island is, and what an
-	 * in-port feeds has the name of what is behind it */
-	for (n = 0; op && n < 16 && op->tree == island->tree; n++) {
+	/* what an in-port feeds has the name of what is behind it */
+	for (n = 0; op && n < 16; n++) {
 		if (n > 0 && op->n_up == 0 && island->n_inlets)
 			break;
 		look->part(look, weir__op_name(op), op->kind->awaits);
