@@ -2,6 +2,8 @@
 /* Snapshots while actors and links come and go on other threads. */
 #include "inspect/kit.h"
 
+#include "actor/kit.h"
+
 #include <pthread.h>
 #include <sched.h>
 
@@ -19,7 +21,7 @@ static struct weir_flow *some(void *item, void *context)
 	return weir_flow_range(1, ITEMS);
 }
 
-/* Each item becomes a flow, which is merged with others: links come and go. */
+/* Each item becomes a flow. */
 static void run_one(struct weir_executor *executor)
 {
 	struct weir_flow *flow = weir_flow_range(1, INNER);
@@ -146,11 +148,60 @@ static void several_may_look_at_once(void **state)
 	assert_int_equal(weir_threads_free(threads), 0);
 }
 
+/* Of a merge each link that ends is taken out, while the others go on. */
+static void run_group(struct weir_executor *executor)
+{
+	enum { N = 6, EACH = 10 };
+	struct ledger ledger;
+	struct source sources[N];
+	struct sink sink;
+	size_t i;
+
+	ledger_init(&ledger, N * EACH);
+	sink_init(&sink, executor, &ledger, 4);
+	assert_int_equal(weir_in_merge(&sink.in, WEIR_MERGE_ALL), 0);
+	for (i = 0; i < N; i++) {
+		source_init(&sources[i], executor, &ledger, i * EACH + 1,
+			    (i + 1) * EACH - i);
+		assert_int_equal(weir_out_link(&sources[i].out, &sink.in), 0);
+	}
+	assert_int_equal(weir_actor_start(&sink.actor), 0);
+	for (i = 0; i < N; i++)
+		assert_int_equal(weir_actor_start(&sources[i].actor), 0);
+	while (weir_executor_alive(executor) > 0)
+		(void)sched_yield();
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+}
+
+static void links_that_end_can_be_looked_at(void **state)
+{
+	uint64_t i, n = test_count(20000);
+	struct weir_executor *executor;
+	struct weir_threads *threads;
+	pthread_t lookers[2];
+
+	ck_pr_store_32(&over, 0);
+	assert_int_equal(weir_threads_new(&threads, &one), 0);
+	executor = weir_threads_executor(threads);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&lookers[i], NULL, look_on,
+						executor),
+				 0);
+	for (i = 0; i < n; i++)
+		run_group(executor);
+	ck_pr_store_32(&over, 1);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(pthread_join(lookers[i], NULL), 0);
+	assert_int_equal(weir_threads_free(threads), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_comes_and_goes_can_be_looked_at),
 		cmocka_unit_test(several_may_look_at_once),
+		cmocka_unit_test(links_that_end_can_be_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
