@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -27,13 +28,19 @@
 struct taking {
 	struct weir__look look; /* first */
 	struct weir__snapshot *snapshot;
-	bool full;  /* there was no room */
-	size_t end; /* of the actor's name so far */
+	bool full; /* there was no room */
 };
 
 static struct taking *taking_of(struct weir__look *look)
 {
 	return weir_container_of(look, struct taking, look);
+}
+
+void weir__snapshot_add_name(struct weir_seen_actor *actor, const char *part)
+{
+	size_t n = strlen(actor->name);
+
+	(void)snprintf(actor->name + n, sizeof(actor->name) - n, "%s", part);
 }
 
 /* --- Under the lock ------------------------------------------------------- */
@@ -68,27 +75,16 @@ static WEIR__LOOKS void add_link(struct weir__look *look,
 	snapshot->seen.n_links++;
 }
 
-/* Which has a 0 behind it already. */
-static void add_byte(struct taking *self, struct weir_seen_actor *actor,
-		     char byte)
-{
-	if (self->end < sizeof(actor->name) - 1)
-		actor->name[self->end++] = byte;
-}
-
-/* Names are joined as "one < two". */
 static void add_part(struct weir__look *look, const char *name,
 		     enum weir_wait awaits)
 {
 	struct taking *self = taking_of(look);
 	struct weir_seen_actor *actor =
 		&self->snapshot->actors[self->snapshot->seen.n_actors];
-	const char *rest;
 
-	for (rest = self->end ? " < " : ""; *rest; rest++)
-		add_byte(self, actor, *rest);
-	for (rest = name; *rest; rest++)
-		add_byte(self, actor, *rest);
+	if (actor->name[0])
+		weir__snapshot_add_name(actor, " < ");
+	weir__snapshot_add_name(actor, name);
 	if (awaits != WEIR_WAIT_NONE)
 		actor->wakers |= 1u << awaits;
 }
@@ -133,7 +129,7 @@ static WEIR__LOOKS void see_port(struct taking *self,
 	snapshot->seen.n_ports++;
 }
 
-static enum weir_wait wait_of(uint32_t gate)
+enum weir_wait weir__snapshot_wait(uint32_t gate)
 {
 	if ((gate & WEIR__GATE_SCHEDULED) || weir__gate_ready(gate))
 		return WEIR_WAIT_NONE;
@@ -165,14 +161,13 @@ static WEIR__LOOKS bool see_actor(struct weir_task *task, void *context)
 	*seen = (struct weir_seen_actor){
 		.actor = actor,
 		.executor = actor->executor,
-		.wait = wait_of(ck_pr_load_32(&actor->gate)),
+		.wait = weir__snapshot_wait(ck_pr_load_32(&actor->gate)),
 		.port = snapshot->seen.n_ports,
 	};
-	self->end = 0;
 	for (port = weir__port_load(&actor->ports); port && !self->full;
 	     port = weir__port_load(&port->next))
 		see_port(self, port);
-	if (!self->end)
+	if (!seen->name[0])
 		add_part(&self->look, weir_actor_name(actor), WEIR_WAIT_NONE);
 	seen->n_ports = snapshot->seen.n_ports - seen->port;
 	snapshot->seen.n_actors++;
@@ -181,7 +176,7 @@ static WEIR__LOOKS bool see_actor(struct weir_task *task, void *context)
 
 /* --- Looking -------------------------------------------------------------- */
 
-static struct weir__snapshot *snapshot_new(
+struct weir__snapshot *weir__snapshot_new(
 	const struct weir_allocator *allocator, size_t n_actors)
 {
 	struct weir__snapshot *made = weir__alloc(allocator, sizeof(*made));
@@ -247,8 +242,8 @@ static struct weir__snapshot *look_at_all(
 	for (i = 0; i < n; i++)
 		room += weir_executor_alive(executors[i]);
 	for (;; room *= 2) {
-		taking.snapshot =
-			snapshot_new(executors[0]->options.allocator, room);
+		taking.snapshot = weir__snapshot_new(
+			executors[0]->options.allocator, room);
 		if (!taking.snapshot)
 			return NULL;
 		taking.full = false;
@@ -334,6 +329,16 @@ static void find_waits(struct weir__snapshot *self)
 	}
 }
 
+int weir__snapshot_finish(struct weir__snapshot *self)
+{
+	int rc = connect_all(self);
+
+	if (rc < 0)
+		return rc;
+	find_waits(self);
+	return weir__snapshot_causes(self);
+}
+
 static bool same_actor(const struct weir_seen_actor *a,
 		       const struct weir_seen_actor *b)
 {
@@ -355,9 +360,8 @@ static bool same_link(const struct weir_seen_link *a,
 	       a->fill == b->fill && a->ended == b->ended;
 }
 
-/* The same actors wait for the same, and nothing has gone through a link. */
-static bool is_same(const struct weir_snapshot *a,
-		    const struct weir_snapshot *b)
+bool weir__snapshot_same(const struct weir_snapshot *a,
+			 const struct weir_snapshot *b)
 {
 	bool same = a->n_actors == b->n_actors && a->n_ports == b->n_ports &&
 		    a->n_links == b->n_links;
@@ -383,7 +387,7 @@ static int settle(struct weir__snapshot *self,
 	later = look_at_all(executors, n);
 	if (!later)
 		return -ENOMEM;
-	self->seen.settled = is_same(&self->seen, &later->seen);
+	self->seen.settled = weir__snapshot_same(&self->seen, &later->seen);
 	weir_snapshot_free(&later->seen);
 	return 0;
 }
@@ -412,11 +416,7 @@ int weir_snapshot_new(struct weir_snapshot **snapshot,
 	if (settle_ns)
 		rc = settle(made, executors, n, settle_ns);
 	if (rc == 0)
-		rc = connect_all(made);
-	if (rc == 0) {
-		find_waits(made);
-		rc = weir__snapshot_causes(made);
-	}
+		rc = weir__snapshot_finish(made);
 	if (rc < 0) {
 		weir_snapshot_free(&made->seen);
 		return rc;

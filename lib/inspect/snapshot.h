@@ -39,6 +39,24 @@ struct weir__snapshot {
 	struct weir__cause *causes; /* of each actor; NULL: not asked for */
 };
 
+/* An empty one, with room for so many actors; NULL: no memory. */
+struct weir__snapshot *weir__snapshot_new(
+	const struct weir_allocator *allocator, size_t n_actors);
+
+/* Of an actor with that gate; WEIR_WAIT_OTHER: it waits at a port. */
+enum weir_wait weir__snapshot_wait(uint32_t gate);
+
+/* As much of it as there is room for. */
+void weir__snapshot_add_name(struct weir_seen_actor *actor, const char *part);
+
+/* The same actors wait for the same, and nothing has gone through a link. */
+bool weir__snapshot_same(const struct weir_snapshot *a,
+			 const struct weir_snapshot *b);
+
+/* All is seen: links find where they come from, and actors why they wait. 0 or
+ * -ENOMEM. */
+int weir__snapshot_finish(struct weir__snapshot *snapshot);
+
 /* Finds the cause of each actor. 0 or -ENOMEM. */
 int weir__snapshot_causes(struct weir__snapshot *snapshot);
 
