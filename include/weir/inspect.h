@@ -49,6 +49,9 @@ enum weir_wait {
 /* Names are cut to that many bytes, with their 0. */
 #define WEIR_INSPECT_NAME 48u
 
+/* What only a sampler knows, in snapshots that are not of one. */
+#define WEIR_UNKNOWN UINT64_MAX
+
 struct weir_seen_actor {
 	/* which one it is; not to be followed: it may be gone */
 	const struct weir_actor *actor;
@@ -62,6 +65,12 @@ struct weir_seen_actor {
 	uint32_t wakers;
 	size_t port; /* its first one, in weir_snapshot.ports */
 	size_t n_ports;
+	/* Since when it waits for that, or runs, and nothing has gone through
+	 * its links; WEIR_UNKNOWN. */
+	uint64_t since_ns;
+	/* Thousandths of the time that it ran, waited for room or demand, waited
+	 * for input, and for anything else; they make 1000. All 0: not known. */
+	uint16_t busy, held, idle, blocked;
 };
 
 struct weir_seen_port {
@@ -83,6 +92,9 @@ struct weir_seen_port {
 	int fd;		/* WAIT_FD; -1 */
 	short events;	/* WAIT_FD: as poll(2) has them */
 	uint32_t burst;
+	/* Since when it is blocked or not, and nothing has gone through its
+	 * links; WEIR_UNKNOWN. */
+	uint64_t since_ns;
 };
 
 struct weir_seen_link {
@@ -96,6 +108,12 @@ struct weir_seen_link {
 	uint32_t fill;	/* items in it */
 	uint32_t items; /* that have gone into it, modulo 2^31 */
 	bool ended;	/* no more come */
+	/* The most items that were seen in it, 0 if a sampler never looked; what
+	 * has gone into it ever, and how many in 1,000 s at the pace of the last
+	 * window; WEIR_UNKNOWN. */
+	uint32_t high;
+	uint64_t items_ever;
+	uint64_t rate;
 };
 
 /* Read-only. Valid until weir_snapshot_free(). */
@@ -105,6 +123,10 @@ struct weir_snapshot {
 	const struct weir_seen_port *ports;
 	const struct weir_seen_link *links; /* in the order of `to` */
 	bool settled;
+	/* Of a sampler, on its clock; WEIR_UNKNOWN without one: when it was
+	 * taken, when anything was last seen to move, how long the window is
+	 * that shares and rates are of, the time between two looks. */
+	uint64_t now_ns, moved_ns, window_ns, period_ns;
 };
 
 /*
@@ -139,6 +161,7 @@ struct weir_reason {
 	/* The actor that it waits for, which the next reason is of; of the last
 	 * one WEIR_NOWHERE, or, of a cycle, an actor further up. */
 	size_t next;
+	uint64_t since_ns; /* since when; WEIR_UNKNOWN */
 };
 
 /*

@@ -313,6 +313,21 @@ static int connect_all(struct weir__snapshot *self)
 	return 0;
 }
 
+/* Nothing is known that a sampler would. */
+static void know_nothing(struct weir__snapshot *self)
+{
+	size_t i;
+
+	self->seen.now_ns = self->seen.moved_ns = WEIR_UNKNOWN;
+	self->seen.window_ns = self->seen.period_ns = WEIR_UNKNOWN;
+	for (i = 0; i < self->seen.n_actors; i++)
+		self->actors[i].since_ns = WEIR_UNKNOWN;
+	for (i = 0; i < self->seen.n_ports; i++)
+		self->ports[i].since_ns = WEIR_UNKNOWN;
+	for (i = 0; i < self->seen.n_links; i++)
+		self->links[i].items_ever = self->links[i].rate = WEIR_UNKNOWN;
+}
+
 /* An actor that waits at ports waits for what the first of them does. */
 static void find_waits(struct weir__snapshot *self)
 {
@@ -336,6 +351,7 @@ int weir__snapshot_finish(struct weir__snapshot *self)
 	if (rc < 0)
 		return rc;
 	find_waits(self);
+	know_nothing(self);
 	return weir__snapshot_causes(self);
 }
 

@@ -60,6 +60,14 @@ int weir__snapshot_finish(struct weir__snapshot *snapshot);
 /* Finds the cause of each actor. 0 or -ENOMEM. */
 int weir__snapshot_causes(struct weir__snapshot *snapshot);
 
+/* Since when the actor waits at that port, WEIR_NOWHERE: or runs. */
+static inline uint64_t weir__snapshot_since(
+	const struct weir_snapshot *snapshot, size_t actor, size_t port)
+{
+	return port == WEIR_NOWHERE ? snapshot->actors[actor].since_ns
+				    : snapshot->ports[port].since_ns;
+}
+
 /* The links that end in a port, which are one behind the other: the first, and
  * how many. */
 size_t weir__snapshot_links(const struct weir_snapshot *snapshot, size_t port,

@@ -148,6 +148,27 @@ static void say_actor(struct saying *text, const struct weir_seen_actor *actor)
 	}
 }
 
+/* For how long, if that is known: rounded down, so never longer than it was. */
+static void say_since(struct saying *text, const struct weir_snapshot *snapshot,
+		      uint64_t since_ns)
+{
+	uint64_t ns;
+
+	if (since_ns == WEIR_UNKNOWN || snapshot->now_ns == WEIR_UNKNOWN ||
+	    snapshot->now_ns < since_ns)
+		return;
+	ns = snapshot->now_ns - since_ns;
+	if (ns < 1000)
+		say(text, ", for %" PRIu64 " ns", ns);
+	else if (ns < 1000 * 1000)
+		say(text, ", for %" PRIu64 " us", ns / 1000);
+	else if (ns < UINT64_C(1000000000))
+		say(text, ", for %" PRIu64 " ms", ns / (1000 * 1000));
+	else
+		say(text, ", for %" PRIu64 ".%" PRIu64 " s",
+		    ns / UINT64_C(1000000000), ns / UINT64_C(100000000) % 10);
+}
+
 static void say_reason(struct saying *text,
 		       const struct weir_snapshot *snapshot, size_t actor,
 		       const struct weir__cause *cause)
@@ -163,6 +184,8 @@ static void say_reason(struct saying *text,
 	else
 		say(text, "waits for room in %s",
 		    name_of(snapshot, cause->next));
+	say_since(text, snapshot,
+		  weir__snapshot_since(snapshot, actor, cause->port));
 	say(text, "\n");
 }
 
@@ -299,6 +322,17 @@ static void say_index(struct saying *text, const char *key, size_t at)
 		say(text, ", \"%s\": %zu", key, at);
 }
 
+static void say_known(struct saying *text, const char *key, uint64_t value)
+{
+	if (value != WEIR_UNKNOWN)
+		say(text, ", \"%s\": %" PRIu64, key, value);
+}
+
+static bool shares_known(const struct weir_seen_actor *actor)
+{
+	return actor->busy + actor->held + actor->idle + actor->blocked > 0;
+}
+
 static void say_actors(struct saying *text,
 		       const struct weir_snapshot *snapshot)
 {
@@ -314,7 +348,15 @@ static void say_actors(struct saying *text,
 		say_index(text, "at_port", causes[i].port);
 		say_index(text, "waits_for", causes[i].next);
 		say_index(text, "root", causes[i].root);
-		say(text, ", \"holds_up\": %zu}", causes[i].n_stuck);
+		say(text, ", \"holds_up\": %zu", causes[i].n_stuck);
+		say_known(text, "since_ns", actor->since_ns);
+		if (shares_known(actor))
+			say(text,
+			    ", \"busy\": %u, \"held\": %u, \"idle\": %u, "
+			    "\"blocked\": %u",
+			    actor->busy, actor->held, actor->idle,
+			    actor->blocked);
+		say(text, "}");
 	}
 }
 
@@ -335,6 +377,7 @@ static void say_ports(struct saying *text, const struct weir_snapshot *snapshot)
 			say(text, ", \"fd\": %d", port->fd);
 		if (port->wait == WEIR_WAIT_TIME)
 			say(text, ", \"at_ns\": %" PRIu64, port->at_ns);
+		say_known(text, "since_ns", port->since_ns);
 		say(text, "}");
 	}
 }
@@ -350,9 +393,14 @@ static void say_links(struct saying *text, const struct weir_snapshot *snapshot)
 		say_index(text, "from", link->from);
 		say(text,
 		    ", \"capacity\": %u, \"fill\": %u, \"items\": %u, "
-		    "\"ended\": %s}",
+		    "\"ended\": %s",
 		    link->capacity, link->fill, link->items,
 		    link->ended ? "true" : "false");
+		if (link->items_ever != WEIR_UNKNOWN)
+			say(text, ", \"high\": %u", link->high);
+		say_known(text, "items_ever", link->items_ever);
+		say_known(text, "rate", link->rate);
+		say(text, "}");
 	}
 }
 
@@ -363,8 +411,13 @@ size_t weir_snapshot_json(const struct weir_snapshot *snapshot, char *at,
 
 	if (!snapshot)
 		return 0;
-	say(&text, "{\"version\": 1, \"settled\": %s,\n\"actors\": [",
+	say(&text, "{\"version\": 1, \"settled\": %s",
 	    snapshot->settled ? "true" : "false");
+	say_known(&text, "now_ns", snapshot->now_ns);
+	say_known(&text, "moved_ns", snapshot->moved_ns);
+	say_known(&text, "window_ns", snapshot->window_ns);
+	say_known(&text, "period_ns", snapshot->period_ns);
+	say(&text, ",\n\"actors\": [");
 	say_actors(&text, snapshot);
 	say(&text, "],\n\"ports\": [");
 	say_ports(&text, snapshot);

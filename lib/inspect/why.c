@@ -425,6 +425,8 @@ size_t weir_snapshot_why(const struct weir_snapshot *snapshot, size_t actor,
 					? snapshot->actors[actor].wait
 					: snapshot->ports[cause->port].wait,
 			.next = cause->next,
+			.since_ns = weir__snapshot_since(snapshot, actor,
+							 cause->port),
 		};
 		actor = cause->next;
 	}

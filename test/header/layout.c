@@ -148,11 +148,11 @@ SIZE(weir__taker, 24);
 SIZE(weir_in, 120);
 
 /* inspect.h */
-SIZE(weir_seen_actor, 88);
-SIZE(weir_seen_port, 72);
-SIZE(weir_seen_link, 40);
-SIZE(weir_snapshot, 56);
-SIZE(weir_reason, 32);
+SIZE(weir_seen_actor, 104);
+SIZE(weir_seen_port, 80);
+SIZE(weir_seen_link, 64);
+SIZE(weir_snapshot, 88);
+SIZE(weir_reason, 40);
 
 /* items.h */
 SIZE(weir_items, 32);
