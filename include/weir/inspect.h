@@ -71,6 +71,9 @@ struct weir_seen_actor {
 	/* Thousandths of the time that it ran, waited for room or demand, waited
 	 * for input, and for anything else; they make 1000. All 0: not known. */
 	uint16_t busy, held, idle, blocked;
+	/* No other actor of the executor has had it, or will, though it is at
+	 * the same address: a place, and from 2^32 on how many had it. */
+	uint64_t id;
 };
 
 struct weir_seen_port {

@@ -28,6 +28,34 @@ static struct weir_task **slot(const struct weir__registry *registry,
 	return &registry->blocks[block][index - slots_before(block)];
 }
 
+/* How many tasks have been in the slot; they are behind the block's slots. */
+static uint32_t *lives(const struct weir__registry *registry, uint32_t index)
+{
+	uint32_t block = 31u - (uint32_t)__builtin_clz(index / FIRST + 1);
+	struct weir_task **slots = registry->blocks[block];
+
+	return (uint32_t *)(slots + (FIRST << block)) +
+	       (index - slots_before(block));
+}
+
+/* Of the block with that number. */
+static size_t block_size(uint32_t block)
+{
+	return ((size_t)FIRST << block) *
+	       (sizeof(struct weir_task *) + sizeof(uint32_t));
+}
+
+/* A spare slot gets its task. */
+static void settle_in(struct weir__registry *registry, uint32_t index,
+		      struct weir_task *task)
+{
+	++*lives(registry, index);
+	/* release: the task and its number before its slot; pairs with the
+	 * acquire in weir__registry_collect() */
+	ck_pr_fence_release();
+	ck_pr_store_ptr(slot(registry, index), task);
+}
+
 struct weir__registry *weir__registry_new(
 	const struct weir_allocator *allocator)
 {
@@ -45,8 +73,7 @@ void weir__registry_free(const struct weir_allocator *allocator,
 	uint32_t i;
 
 	for (i = 0; i < registry->n_blocks; i++)
-		weir__free(allocator, registry->blocks[i],
-			   (FIRST << i) * sizeof(**registry->blocks));
+		weir__free(allocator, registry->blocks[i], block_size(i));
 	weir__free(allocator, registry->free,
 		   slots_before(registry->n_blocks) * sizeof(*registry->free));
 	weir__free_lines(allocator, registry, sizeof(*registry));
@@ -78,12 +105,12 @@ static int grow(struct weir__registry *registry,
 
 	if (n == WEIR__BLOCKS)
 		return -ENOMEM;
-	block = weir__alloc(allocator, (FIRST << n) * sizeof(*block));
+	block = weir__alloc(allocator, block_size(n));
 	if (!block)
 		return -ENOMEM;
 	free = weir__alloc(allocator, more);
 	if (!free) {
-		weir__free(allocator, block, (FIRST << n) * sizeof(*block));
+		weir__free(allocator, block, block_size(n));
 		return -ENOMEM;
 	}
 	if (n)
@@ -130,7 +157,7 @@ static __attribute__((noinline)) int add_locked(struct weir_executor *executor,
 	if (weir__registry_phase(registry) == WEIR__RUNNING)
 		rc = take_index(executor, index);
 	if (rc == 0) {
-		ck_pr_store_ptr(slot(registry, *index), task);
+		settle_in(registry, *index, task);
 		registry->alive++;
 	}
 	weir__unlock(&registry->lock);
@@ -236,10 +263,7 @@ int weir__registry_add(struct weir_executor *executor, struct weir_task *task,
 	}
 	*index = shard->spare[--shard->n_spare];
 	ck_pr_store_64(&shard->started, shard->started + 1);
-	/* release: the task before its slot; pairs with the acquire in
-	 * weir__registry_collect() */
-	ck_pr_fence_release();
-	ck_pr_store_ptr(slot(registry, *index), task);
+	settle_in(registry, *index, task);
 	if (WEIR_LIKELY(weir__registry_running(registry)))
 		return 0;
 	return add_late(executor, *index);
@@ -300,8 +324,22 @@ void weir__registry_look_end(struct weir__registry *registry)
 	weir__unlock(&registry->lock);
 }
 
+/* Of the task in the slot. No other task of the executor has had it, or will. */
+static uint64_t id_of(const struct weir__registry *registry, uint32_t index)
+{
+	return (uint64_t)*lives(registry, index) << 32 | index;
+}
+
+void weir__registry_sample(struct weir__registry *registry, bool more)
+{
+	weir__lock(&registry->lock);
+	registry->n_samplers += more ? 1 : UINT32_MAX;
+	weir__unlock(&registry->lock);
+}
+
 bool weir__registry_look(struct weir__registry *registry, uint32_t *index,
-			 bool (*see)(struct weir_task *task, void *context),
+			 bool (*see)(struct weir_task *task, uint64_t id,
+				     void *context),
 			 void *context)
 {
 	uint32_t n = 0, end;
@@ -319,7 +357,7 @@ bool weir__registry_look(struct weir__registry *registry, uint32_t *index,
 		/* acquire: the task; pairs with the release in
 		 * weir__registry_add() */
 		ck_pr_fence_acquire();
-		if (task && !see(task, context))
+		if (task && !see(task, id_of(registry, *index), context))
 			break;
 		n += task != NULL;
 	}
@@ -386,6 +424,7 @@ int weir__registry_await(struct weir_executor *executor)
 
 	weir__lock(&registry->lock);
 	n = n_keepers(registry);
+	waits = waits && !registry->n_samplers;
 	if (n && waits && !somebody_stays(registry)) {
 		set_awaited(registry, true);
 		weir__unlock(&registry->lock);
@@ -395,6 +434,7 @@ int weir__registry_await(struct weir_executor *executor)
 			sleep_until_done(registry);
 		set_awaited(registry, false);
 	}
+	n += registry->n_samplers;
 	weir__unlock(&registry->lock);
 	return n ? -EBUSY : 0;
 }

@@ -95,6 +95,7 @@ struct weir__registry {
 	struct weir__lock lock;	   /* over fields without a comment */
 	uint32_t phase;		   /* atomic; enum weir__phase, the bits */
 	uint32_t n_looks;	   /* not 0: LOOKED is set */
+	uint32_t n_samplers;	   /* of this executor */
 	uint32_t departures;	   /* while AWAITED; also slept on */
 	struct weir__hash_key key; /* constant: for keys from outside */
 	/* constant: weir__membarrier() makes the fences of claim 2 */
@@ -104,7 +105,8 @@ struct weir__registry {
 	struct weir__shard *shards; /* constant while their threads run */
 	/*
 	 * The slots; atomic. Block i has 64 << i of them and never moves: a
-	 * thread with a shard holds no lock when it uses one.
+	 * thread with a shard holds no lock when it uses one. Behind them, for
+	 * each, how many tasks it has had, written as the slot is.
 	 */
 	struct weir_task **blocks[WEIR__BLOCKS];
 	uint32_t n_blocks;
@@ -178,7 +180,8 @@ static inline enum weir__phase weir__registry_phase(
 }
 
 /*
- * Before the executor is freed. 0: no actor is alive. -EBUSY: one is alive; or
+ * Before the executor is freed. 0: no actor is alive. -EBUSY: one is alive, or a
+ * sampler looks at it; or
  * all that are left are leaving, but the calling thread may not wait for them
  * (claim 7; inside a turn; a worker).
  */
@@ -217,16 +220,21 @@ uint32_t weir__registry_collect(struct weir__registry *registry,
 /*
  * A look at all tasks, from any thread, but not from one that holds the
  * executor. Between begin and end, each call shows `see` up to WEIR__COLLECTED
- * of them from *index on, under the lock, and says whether there are more.
+ * of them from *index on, under the lock, and says whether there are more. An
+ * `id` is a slot and, above 2^32, how many tasks it has had.
  * `see` may read what the task's actor has, and calls nothing; if it returns
  * false, the call is over, and the next one shows the same task again. A task
  * that starts or ends meanwhile may be left out.
  */
 void weir__registry_look_begin(struct weir__registry *registry);
 bool weir__registry_look(struct weir__registry *registry, uint32_t *index,
-			 bool (*see)(struct weir_task *task, void *context),
+			 bool (*see)(struct weir_task *task, uint64_t id,
+				     void *context),
 			 void *context);
 void weir__registry_look_end(struct weir__registry *registry);
+
+/* A sampler more, or less: with one, the executor is not freed (-EBUSY). */
+void weir__registry_sample(struct weir__registry *registry, bool more);
 
 /* No look touches any more what the calling thread has taken out. On a thread
  * that may touch the executor. */

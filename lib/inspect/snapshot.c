@@ -142,7 +142,8 @@ enum weir_wait weir__snapshot_wait(uint32_t gate)
 	return WEIR_WAIT_OTHER; /* at a port: see find_waits() */
 }
 
-static WEIR__LOOKS bool see_actor(struct weir_task *task, void *context)
+static WEIR__LOOKS bool see_actor(struct weir_task *task, uint64_t id,
+				  void *context)
 {
 	const struct weir_actor *actor =
 		weir_container_of(task, struct weir_actor, task);
@@ -161,6 +162,7 @@ static WEIR__LOOKS bool see_actor(struct weir_task *task, void *context)
 	*seen = (struct weir_seen_actor){
 		.actor = actor,
 		.executor = actor->executor,
+		.id = id,
 		.wait = weir__snapshot_wait(ck_pr_load_32(&actor->gate)),
 		.port = snapshot->seen.n_ports,
 	};

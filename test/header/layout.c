@@ -148,7 +148,7 @@ SIZE(weir__taker, 24);
 SIZE(weir_in, 120);
 
 /* inspect.h */
-SIZE(weir_seen_actor, 104);
+SIZE(weir_seen_actor, 112);
 SIZE(weir_seen_port, 80);
 SIZE(weir_seen_link, 64);
 SIZE(weir_snapshot, 88);

@@ -155,7 +155,7 @@ static void free_in_vain(void *context)
 }
 
 /* Nobody is seen who is released before the look has done with him. */
-static bool is_whole(struct weir_task *task, void *context)
+static bool is_whole(struct weir_task *task, uint64_t id, void *context)
 {
 	struct scene *s = context;
 	uint32_t i;
