@@ -24,6 +24,7 @@ extern "C" {
 struct weir_actor;
 struct weir_executor;
 struct weir_port;
+struct weir_subscription;
 
 /* What an actor waits for, or one of its ports. */
 enum weir_wait {
@@ -98,6 +99,12 @@ struct weir_seen_port {
 	/* Since when it is blocked or not, and nothing has gone through its
 	 * links; WEIR_UNKNOWN. */
 	uint64_t since_ns;
+	/* `object` in weir_snapshot.objects; WEIR_NOWHERE */
+	size_t shared;
+	/* permits, items or room of the object that the port has been given */
+	uint32_t held;
+	bool takes;	 /* WAIT_CHANNEL: items; false: it puts */
+	bool subscribes; /* an in-port with a weir_seen_demand */
 };
 
 struct weir_seen_link {
@@ -119,6 +126,35 @@ struct weir_seen_link {
 	uint64_t rate;
 };
 
+/* What a subscriber has requested where no link stands for it. */
+struct weir_seen_demand {
+	/* The out-port that sends and the in-port that requests, in
+	 * weir_snapshot.ports. WEIR_NOWHERE: a publisher or a subscriber of the
+	 * program's own, or of an executor that was not looked at. */
+	size_t from;
+	size_t to;
+	/* which one it is; not to be followed. NULL: nobody publishes yet */
+	const struct weir_subscription *subscription;
+	int64_t requested; /* items, ever; INT64_MAX: without bound */
+	int64_t sent;	   /* of these */
+	/* which ones `from` and `to` are; not to be followed. NULL: none */
+	const struct weir_port *from_port, *to_port;
+};
+
+/* So many waiters of a shared object are counted at most. */
+#define WEIR_INSPECT_WAITERS 64u
+
+/* What actors and threads share, and an actor has a port at. */
+struct weir_seen_object {
+	const void *object;  /* which one it is; not to be followed */
+	enum weir_wait wait; /* PERMIT: a semaphore; CHANNEL; COMPLETED */
+	uint32_t takers;     /* ports, threads and requests that wait */
+	uint32_t putters;    /* likewise, for room in a channel */
+	size_t capacity;     /* of a channel */
+	int64_t fill;	     /* items in it; permits that nobody has */
+	bool ended;	     /* the channel has; the completion is complete */
+};
+
 /* Read-only. Valid until weir_snapshot_free(). */
 struct weir_snapshot {
 	size_t n_actors, n_ports, n_links;
@@ -130,6 +166,9 @@ struct weir_snapshot {
 	 * taken, when anything was last seen to move, how long the window is
 	 * that shares and rates are of, the time between two looks. */
 	uint64_t now_ns, moved_ns, window_ns, period_ns;
+	size_t n_demands, n_objects;
+	const struct weir_seen_demand *demands;
+	const struct weir_seen_object *objects;
 };
 
 /*

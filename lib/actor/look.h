@@ -28,6 +28,13 @@ struct weir__look {
 	 * wake it. */
 	void (*part)(struct weir__look *look, const char *name,
 		     enum weir_wait awaits);
+	/* What a subscriber has requested, as its publisher knows it (`to_port`
+	 * is NULL), or as it knows itself (`from_port` is). */
+	void (*demand)(struct weir__look *look,
+		       const struct weir_seen_demand *half);
+	/* The object that the port is at. */
+	void (*object)(struct weir__look *look,
+		       const struct weir_seen_object *object);
 };
 
 #endif

@@ -206,6 +206,13 @@ static void unlist_sink(struct weir_out *out, struct weir__sink *gone)
 	weir__port_unblock(&out->port);
 }
 
+/* Of a link; it is in no list. */
+static void free_sink(const struct weir_out *out, struct weir__sink *sink)
+{
+	weir__registry_await_look(out->port.actor->executor);
+	weir__free(allocator(out), sink, sizeof(*sink));
+}
+
 /* Ends the stream for one sink, behind the tokens that were given to it. */
 static void end_sink(struct weir_out *out, struct weir__sink *sink,
 		     struct weir_error *error)
@@ -216,7 +223,7 @@ static void end_sink(struct weir_out *out, struct weir__sink *sink,
 		return;
 	}
 	end_lane(sink->in, &sink->putter, error);
-	weir__free(allocator(out), sink, sizeof(*sink));
+	free_sink(out, sink);
 }
 
 /* Removes a sink that has cancelled. */
@@ -228,7 +235,7 @@ static void drop_sink(struct weir_out *out, struct weir__sink *sink)
 		return;
 	}
 	weir_actor_unref(sink->in->port.actor);
-	weir__free(allocator(out), sink, sizeof(*sink));
+	free_sink(out, sink);
 }
 
 /*
@@ -424,7 +431,9 @@ static void add_sink(struct weir_out *out, struct weir__sink *sink)
 {
 	flush_fan(out);
 	sink->next = out->fan->sinks;
-	out->fan->sinks = sink;
+	/* release: the sink; pairs with the acquire in out_look() */
+	ck_pr_fence_release();
+	ck_pr_store_ptr(&out->fan->sinks, sink);
 	out->fan->n_sinks++;
 }
 
@@ -712,19 +721,33 @@ static bool out_links_once(const struct weir_port *port)
 	return weir__out_lane((const struct weir_out *)port);
 }
 
-/* Its links are told of where they end. */
+/* Its links are told of where they end. The owner may be moving sinks in their
+ * list: a look goes as far as there are any. */
 static WEIR__LOOKS void out_look(const struct weir_port *port,
 				 struct weir__look *look)
 {
 	const struct weir_out *out = (const struct weir_out *)port;
 	const struct weir__fan *fan = out->fan;
+	const struct weir__sink *sink;
+	uint32_t left;
 
 	look->seen->one_link = fan && fan->way != WEIR_FAN_BROADCAST;
-	if (!fan)
+	if (!fan) {
 		look->seen->wait = out->putter.lane ? WEIR_WAIT_ROOM
 						    : WEIR_WAIT_LINK;
-	else if (fan->n_sinks == 0)
+		return;
+	}
+	left = fan->n_sinks;
+	if (left == 0)
 		look->seen->wait = WEIR_WAIT_LINK;
+	sink = ck_pr_load_ptr(&fan->sinks);
+	/* acquire: the sinks; pairs with the release in add_sink() */
+	ck_pr_fence_acquire();
+	for (; sink && left > 0; sink = ck_pr_load_ptr(&sink->next), left--)
+		if (sink->ops) {
+			look->seen->wait = WEIR_WAIT_DEMAND;
+			sink->ops->look(sink, look);
+		}
 }
 
 static const struct weir__port_ops out_ops = {

@@ -54,6 +54,9 @@ struct weir__sink_ops {
 	/* or the last call when the stream has ended (`error` borrowed, may be
 	 * NULL). */
 	void (*end)(struct weir__sink *sink, struct weir_error *error);
+	/* What a look is told of it: any thread, look.h. Its memory is freed
+	 * behind weir__registry_await_look(). */
+	void (*look)(const struct weir__sink *sink, struct weir__look *look);
 };
 
 struct weir__fan {

@@ -37,6 +37,18 @@ static inline void weir__waiters_push(struct weir__waiters *list,
 	list->tail = waiter;
 }
 
+/* How many there are, at most `most`. */
+static inline uint32_t weir__waiters_count(const struct weir__waiters *list,
+					   uint32_t most)
+{
+	const struct weir__waiter *waiter = list->head;
+	uint32_t n;
+
+	for (n = 0; waiter && n < most; n++)
+		waiter = waiter->next;
+	return n;
+}
+
 /*
  * True: the waiter was in this list and is not any more. False: it is in no
  * list.

@@ -75,6 +75,36 @@ static WEIR__LOOKS void add_link(struct weir__look *look,
 	snapshot->seen.n_links++;
 }
 
+static void add_demand(struct weir__look *look,
+		       const struct weir_seen_demand *half)
+{
+	struct taking *self = taking_of(look);
+	struct weir__snapshot *snapshot = self->snapshot;
+	struct weir_seen_demand *demand;
+
+	if (snapshot->seen.n_demands == snapshot->room_demands) {
+		self->full = true;
+		return;
+	}
+	demand = &snapshot->demands[snapshot->seen.n_demands++];
+	*demand = *half;
+	demand->from = demand->to = WEIR_NOWHERE;
+}
+
+static void add_object(struct weir__look *look,
+		       const struct weir_seen_object *object)
+{
+	struct taking *self = taking_of(look);
+	struct weir__snapshot *snapshot = self->snapshot;
+
+	if (snapshot->seen.n_objects == snapshot->room_objects) {
+		self->full = true;
+		return;
+	}
+	look->seen->object = object->object;
+	snapshot->objects[snapshot->seen.n_objects++] = *object;
+}
+
 static void add_part(struct weir__look *look, const char *name,
 		     enum weir_wait awaits)
 {
@@ -121,6 +151,7 @@ static WEIR__LOOKS void see_port(struct taking *self,
 		.at_ns = WEIR_FOREVER,
 		.fd = -1,
 		.burst = port->burst,
+		.shared = WEIR_NOWHERE,
 	};
 	seen->blocked = seen->takes_part && ck_pr_load_32(port->block);
 	self->look.seen = seen;
@@ -188,16 +219,24 @@ struct weir__snapshot *weir__snapshot_new(
 	made->allocator = allocator;
 	made->room_actors = n_actors;
 	made->room_ports = made->room_links = 4 * n_actors;
+	made->room_demands = made->room_objects = 2 * n_actors;
 	made->actors = weir__alloc(allocator,
 				   made->room_actors * sizeof(*made->actors));
 	made->ports =
 		weir__alloc(allocator, made->room_ports * sizeof(*made->ports));
 	made->links =
 		weir__alloc(allocator, made->room_links * sizeof(*made->links));
+	made->demands = weir__alloc(allocator, made->room_demands *
+						       sizeof(*made->demands));
+	made->objects = weir__alloc(allocator, made->room_objects *
+						       sizeof(*made->objects));
 	made->seen.actors = made->actors;
 	made->seen.ports = made->ports;
 	made->seen.links = made->links;
-	if (made->actors && made->ports && made->links)
+	made->seen.demands = made->demands;
+	made->seen.objects = made->objects;
+	if (made->actors && made->ports && made->links && made->demands &&
+	    made->objects)
 		return made;
 	weir_snapshot_free(&made->seen);
 	return NULL;
@@ -217,6 +256,10 @@ void weir_snapshot_free(struct weir_snapshot *seen)
 		   self->room_ports * sizeof(*self->ports));
 	weir__free(allocator, self->links,
 		   self->room_links * sizeof(*self->links));
+	weir__free(allocator, self->demands,
+		   self->room_demands * sizeof(*self->demands));
+	weir__free(allocator, self->objects,
+		   self->room_objects * sizeof(*self->objects));
 	weir__free(allocator, self->causes,
 		   self->room_actors * sizeof(*self->causes));
 	weir__free(allocator, self, sizeof(*self));
@@ -238,7 +281,10 @@ static void look_at(struct weir_executor *executor, struct taking *taking)
 static struct weir__snapshot *look_at_all(
 	struct weir_executor *const *executors, size_t n)
 {
-	struct taking taking = {.look = {.link = add_link, .part = add_part}};
+	struct taking taking = {.look = {.link = add_link,
+					 .part = add_part,
+					 .demand = add_demand,
+					 .object = add_object}};
 	size_t room = FIRST, i;
 
 	for (i = 0; i < n; i++)
@@ -257,63 +303,7 @@ static struct weir__snapshot *look_at_all(
 	}
 }
 
-/* --- What belongs together ------------------------------------------------ */
-
-static int by_port(const void *one, const void *other)
-{
-	const struct weir_seen_port *const *a = one, *const *b = other;
-	uintptr_t x = (uintptr_t)(*a)->port, y = (uintptr_t)(*b)->port;
-
-	return (x > y) - (x < y);
-}
-
-/* The ports in the order of their addresses. */
-static const struct weir_seen_port **sorted(const struct weir__snapshot *self)
-{
-	size_t n = self->seen.n_ports, i;
-	const struct weir_seen_port **ports =
-		weir__alloc(self->allocator, self->room_ports * sizeof(*ports));
-
-	if (!ports)
-		return NULL;
-	for (i = 0; i < n; i++)
-		ports[i] = &self->ports[i];
-	qsort(ports, n, sizeof(*ports), by_port);
-	return ports;
-}
-
-static size_t find(const struct weir__snapshot *self,
-		   const struct weir_seen_port **ports,
-		   const struct weir_port *port)
-{
-	const struct weir_seen_port key = {.port = port}, *wanted = &key;
-	const struct weir_seen_port **found;
-
-	found = bsearch(&wanted, ports, self->seen.n_ports, sizeof(*ports),
-			by_port);
-	return found ? (size_t)(*found - self->ports) : WEIR_NOWHERE;
-}
-
-/* Links find where they come from, ports their groups. */
-static int connect_all(struct weir__snapshot *self)
-{
-	const struct weir_seen_port **ports = sorted(self);
-	struct weir_seen_port *port;
-	size_t i;
-
-	if (!ports)
-		return -ENOMEM;
-	for (i = 0; i < self->seen.n_links; i++)
-		self->links[i].from =
-			find(self, ports, self->links[i].from_port);
-	for (i = 0; i < self->seen.n_ports; i++) {
-		port = &self->ports[i];
-		if (port->group_port)
-			port->group = find(self, ports, port->group_port);
-	}
-	weir__free(self->allocator, ports, self->room_ports * sizeof(*ports));
-	return 0;
-}
+/* --- Comparing ----------------------------------------------------------- */
 
 /* Nothing is known that a sampler would. */
 static void know_nothing(struct weir__snapshot *self)
@@ -348,7 +338,7 @@ static void find_waits(struct weir__snapshot *self)
 
 int weir__snapshot_finish(struct weir__snapshot *self)
 {
-	int rc = connect_all(self);
+	int rc = weir__snapshot_join(self);
 
 	if (rc < 0)
 		return rc;
@@ -378,11 +368,27 @@ static bool same_link(const struct weir_seen_link *a,
 	       a->fill == b->fill && a->ended == b->ended;
 }
 
+static bool same_demand(const struct weir_seen_demand *a,
+			const struct weir_seen_demand *b)
+{
+	return a->subscription == b->subscription &&
+	       a->requested == b->requested && a->sent == b->sent;
+}
+
+static bool same_object(const struct weir_seen_object *a,
+			const struct weir_seen_object *b)
+{
+	return a->object == b->object && a->fill == b->fill &&
+	       a->takers == b->takers && a->putters == b->putters &&
+	       a->ended == b->ended;
+}
+
 bool weir__snapshot_same(const struct weir_snapshot *a,
 			 const struct weir_snapshot *b)
 {
 	bool same = a->n_actors == b->n_actors && a->n_ports == b->n_ports &&
-		    a->n_links == b->n_links;
+		    a->n_links == b->n_links && a->n_demands == b->n_demands &&
+		    a->n_objects == b->n_objects;
 	size_t i;
 
 	for (i = 0; same && i < a->n_actors; i++)
@@ -391,6 +397,10 @@ bool weir__snapshot_same(const struct weir_snapshot *a,
 		same = same_port(&a->ports[i], &b->ports[i]);
 	for (i = 0; same && i < a->n_links; i++)
 		same = same_link(&a->links[i], &b->links[i]);
+	for (i = 0; same && i < a->n_demands; i++)
+		same = same_demand(&a->demands[i], &b->demands[i]);
+	for (i = 0; same && i < a->n_objects; i++)
+		same = same_object(&a->objects[i], &b->objects[i]);
 	return same;
 }
 

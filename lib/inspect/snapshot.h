@@ -35,7 +35,9 @@ struct weir__snapshot {
 	struct weir_seen_actor *actors;
 	struct weir_seen_port *ports;
 	struct weir_seen_link *links;
-	size_t room_actors, room_ports, room_links;
+	struct weir_seen_demand *demands;
+	struct weir_seen_object *objects;
+	size_t room_actors, room_ports, room_links, room_demands, room_objects;
 	struct weir__cause *causes; /* of each actor; NULL: not asked for */
 };
 
@@ -56,6 +58,9 @@ bool weir__snapshot_same(const struct weir_snapshot *a,
 /* All is seen: links find where they come from, and actors why they wait. 0 or
  * -ENOMEM. */
 int weir__snapshot_finish(struct weir__snapshot *snapshot);
+
+/* Links, groups, demands and objects find what they belong to. 0 or -ENOMEM. */
+int weir__snapshot_join(struct weir__snapshot *snapshot);
 
 /* Finds the cause of each actor. 0 or -ENOMEM. */
 int weir__snapshot_causes(struct weir__snapshot *snapshot);

@@ -66,25 +66,90 @@ static void say_time(struct saying *text, const struct weir_seen_port *port)
 		say(text, "waits until %" PRIu64 " ns", port->at_ns);
 }
 
-/* Of an actor that waits at a port for no other actor. */
-static void say_port(struct saying *text, const struct weir_seen_port *port)
+/* Of those that end at the port, or begin there, one that holds it back; NULL:
+ * none. */
+static const struct weir_seen_demand *demand_at(
+	const struct weir_snapshot *snapshot, size_t port)
 {
+	const struct weir_seen_demand *demand;
+	size_t i;
+
+	for (i = 0; i < snapshot->n_demands; i++) {
+		demand = &snapshot->demands[i];
+		if (demand->to == port ||
+		    (demand->from == port && demand->requested <= demand->sent))
+			return demand;
+	}
+	return NULL;
+}
+
+static void say_input(struct saying *text,
+		      const struct weir_seen_demand *demand)
+{
+	if (!demand)
+		say(text, "waits for input from outside");
+	else if (!demand->subscription)
+		say(text, "waits for a publisher: it is not subscribed");
+	else if (demand->requested <= demand->sent)
+		say(text, "has requested no more than %" PRId64 " items",
+		    demand->requested);
+	else
+		say(text,
+		    "waits for %" PRId64 " items that a publisher outside owes",
+		    demand->requested - demand->sent);
+}
+
+static void say_demand(struct saying *text,
+		       const struct weir_seen_demand *demand)
+{
+	say(text, "waits for demand of a subscriber");
+	if (demand)
+		say(text,
+		    " outside, which has requested no more than %" PRId64
+		    " items",
+		    demand->requested);
+}
+
+static void say_object(struct saying *text, const struct weir_seen_port *port,
+		       const struct weir_seen_object *object)
+{
+	if (port->wait == WEIR_WAIT_PERMIT)
+		say(text, "waits for a permit");
+	else
+		say(text, "waits for %s in a channel",
+		    port->takes ? "an item" : "room");
+	if (!object)
+		return;
+	if (port->wait == WEIR_WAIT_PERMIT)
+		say(text, ": %" PRId64 " free", object->fill);
+	else
+		say(text, ": %" PRId64 " of %zu in it", object->fill,
+		    object->capacity);
+}
+
+/* Of an actor that waits at a port for no other actor. */
+static void say_port(struct saying *text, const struct weir_snapshot *snapshot,
+		     size_t at)
+{
+	const struct weir_seen_port *port = &snapshot->ports[at];
+
 	switch (port->wait) {
 	case WEIR_WAIT_INPUT:
-		say(text, "waits for input from outside");
+		say_input(text, demand_at(snapshot, at));
 		break;
 	case WEIR_WAIT_ROOM:
 	case WEIR_WAIT_DEMAND:
-		say(text, "waits for demand of a subscriber");
+		say_demand(text, demand_at(snapshot, at));
 		break;
 	case WEIR_WAIT_LINK:
 		say(text, "has an out-port that is linked to nobody");
 		break;
 	case WEIR_WAIT_PERMIT:
-		say(text, "waits for a permit");
-		break;
 	case WEIR_WAIT_CHANNEL:
-		say(text, "waits at a channel");
+		say_object(text, port,
+			   port->shared == WEIR_NOWHERE
+				   ? NULL
+				   : &snapshot->objects[port->shared]);
 		break;
 	case WEIR_WAIT_TIME:
 		say_time(text, port);
@@ -97,6 +162,30 @@ static void say_port(struct saying *text, const struct weir_seen_port *port)
 		break;
 	default:
 		say(text, "waits at a port");
+		break;
+	}
+}
+
+/* Of one that waits for another one. */
+static void say_other(struct saying *text, const struct weir_seen_port *port,
+		      const char *other)
+{
+	switch (port->wait) {
+	case WEIR_WAIT_INPUT:
+		say(text, "waits for input from %s", other);
+		break;
+	case WEIR_WAIT_DEMAND:
+		say(text, "waits for demand of %s", other);
+		break;
+	case WEIR_WAIT_PERMIT:
+		say(text, "waits for a permit that %s holds", other);
+		break;
+	case WEIR_WAIT_CHANNEL:
+		say(text, "waits for %s in a channel, by %s",
+		    port->takes ? "an item" : "room", other);
+		break;
+	default:
+		say(text, "waits for room in %s", other);
 		break;
 	}
 }
@@ -177,13 +266,10 @@ static void say_reason(struct saying *text,
 	if (cause->port == WEIR_NOWHERE)
 		say_actor(text, &snapshot->actors[actor]);
 	else if (cause->next == WEIR_NOWHERE)
-		say_port(text, &snapshot->ports[cause->port]);
-	else if (snapshot->ports[cause->port].wait == WEIR_WAIT_INPUT)
-		say(text, "waits for input from %s",
-		    name_of(snapshot, cause->next));
+		say_port(text, snapshot, cause->port);
 	else
-		say(text, "waits for room in %s",
-		    name_of(snapshot, cause->next));
+		say_other(text, &snapshot->ports[cause->port],
+			  name_of(snapshot, cause->next));
 	say_since(text, snapshot,
 		  weir__snapshot_since(snapshot, actor, cause->port));
 	say(text, "\n");

@@ -1,28 +1,52 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Why an actor waits. Actors and what they wait for are a graph; each actor's
- * cause is one way in it, to the worst root that it has to wait for: a cycle is
- * worse than a root inside the program, which is worse than the outside world.
- * Where an actor needs all of several, the worst counts; where one is enough, the
- * best does. The graph is walked once, depth first, without recursion.
+ * Why an actor waits. Actors and what they wait for are a graph: an *edge* goes
+ * from a port that holds its actor back to an actor that could unblock it, or to
+ * nobody, which is the outside world. An actor waits for all its ports; a port
+ * waits for all its edges, or for any one of them, where one is enough.
+ *
+ * 1  A *root* waits for no other actor, and has a rank of its own. A port is
+ *    *met* at a rank when enough of what it waits for has that rank or a lower
+ *    one, an actor when all its ports are. All that is met at the lowest rank is
+ *    found first, from the roots up, then what is met at the next one. So the
+ *    rank of an actor is the worst of what it needs, of which the best counts
+ *    where one is enough. Each edge is looked at once.
+ * 2  What is never met is a cycle, or waits for one.
+ * 3  The cause of an actor is an edge to an actor of the same rank which was met
+ *    before it. So the way of causes ends at a root; but in a cycle it stays
+ *    there.
  */
 #include "inspect/snapshot.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #include "base/memory.h"
 
-/* What the walk knows of an actor. */
-enum colour { WHITE, GREY, BLACK };
+/* Ports at an object that are looked at for one that waits there. */
+#define MOST_AT_OBJECT 64u
+
+struct edge {
+	size_t port;
+	size_t actor; /* WEIR_NOWHERE: outside */
+	size_t next;  /* edge to the same actor, or WEIR_NOWHERE */
+};
 
 struct search {
 	struct weir__snapshot *snapshot;
-	uint8_t *colours;
-	/* the actors under way, each with the link to look at next */
-	size_t *stack, *cursors, depth;
-	/* of each port, its first link as a producer, and of each link the next
-	 * one from the same port; WEIR_NOWHERE: none */
-	size_t *first, *next;
+	size_t *words; /* what all the arrays are of */
+	size_t n_words;
+	struct edge *edges; /* in the order of their ports; NULL: counted yet */
+	size_t n_edges;
+	/* of each port: its first edge, and of the one behind it; how many of
+	 * them it still waits for, of a weir_any its members; the next port at the
+	 * same object; the rank at which it was met */
+	size_t *first, *left, *beside, *met;
+	/* of each actor: the first edge to it, how many ports it still waits
+	 * for, and its place among those that were met; and these */
+	size_t *to, *ports_left, *place, *queue;
+	size_t n_queue;
+	size_t *at; /* of each object, a port */
 };
 
 /* --- Links ---------------------------------------------------------------- */
@@ -45,55 +69,7 @@ size_t weir__snapshot_links(const struct weir_snapshot *snapshot, size_t port,
 	return low;
 }
 
-/* Of a port's links the next behind `link`, WEIR_NOWHERE: the first one. */
-static size_t next_link(const struct search *search, size_t port, size_t link)
-{
-	const struct weir_snapshot *seen = &search->snapshot->seen;
-	size_t first, n;
-
-	if (seen->ports[port].wait != WEIR_WAIT_INPUT)
-		return link == WEIR_NOWHERE ? search->first[port]
-					    : search->next[link];
-	if (link == WEIR_NOWHERE) {
-		first = weir__snapshot_links(seen, port, &n);
-		return n ? first : WEIR_NOWHERE;
-	}
-	link++;
-	return link < seen->n_links && seen->links[link].to == port
-		       ? link
-		       : WEIR_NOWHERE;
-}
-
-/* The port holds its actor back by that link. */
-static bool holds_back(const struct weir_snapshot *seen, size_t port,
-		       size_t link)
-{
-	const struct weir_seen_link *of = &seen->links[link];
-
-	if (seen->ports[port].wait == WEIR_WAIT_INPUT)
-		return !of->ended && of->fill < seen->ports[port].burst;
-	return of->capacity - of->fill < seen->ports[port].burst;
-}
-
-/* The actor at the other end, or WEIR_NOWHERE. */
-static size_t far_end(const struct weir_snapshot *seen, size_t port,
-		      size_t link)
-{
-	size_t other = seen->ports[port].wait == WEIR_WAIT_INPUT
-			       ? seen->links[link].from
-			       : seen->links[link].to;
-
-	return other == WEIR_NOWHERE ? other : seen->ports[other].actor;
-}
-
-/* The actor waits at that port for other actors. */
-static bool waits_for_others(const struct weir_snapshot *seen, size_t port)
-{
-	enum weir_wait wait = seen->ports[port].wait;
-
-	return seen->ports[port].blocked &&
-	       (wait == WEIR_WAIT_INPUT || wait == WEIR_WAIT_ROOM);
-}
+/* --- What holds a port back ------------------------------------------------ */
 
 static bool waits_at_ports(const struct weir_snapshot *seen, size_t actor)
 {
@@ -114,178 +90,326 @@ static bool waits_at_ports(const struct weir_snapshot *seen, size_t actor)
 	return false;
 }
 
+static size_t actor_of(const struct weir_snapshot *seen, size_t port)
+{
+	return port == WEIR_NOWHERE ? port : seen->ports[port].actor;
+}
+
+static bool blocked_for(const struct weir_snapshot *seen, size_t port,
+			enum weir_wait wait)
+{
+	return port != WEIR_NOWHERE && seen->ports[port].blocked &&
+	       seen->ports[port].wait == wait;
+}
+
+/* Called twice: the first time edges are counted, and then they are made. */
+static void add_edge(struct search *search, size_t port, size_t actor)
+{
+	struct edge *edge;
+
+	if (!search->edges) {
+		search->first[port + 1]++;
+		search->n_edges++;
+		return;
+	}
+	edge = &search->edges[search->first[port] + search->left[port]++];
+	*edge = (struct edge){
+		.port = port, .actor = actor, .next = WEIR_NOWHERE};
+	if (actor == WEIR_NOWHERE)
+		return;
+	edge->next = search->to[actor];
+	search->to[actor] = (size_t)(edge - search->edges);
+}
+
+static void add_link(struct search *search, const struct weir_seen_link *link)
+{
+	const struct weir_snapshot *seen = &search->snapshot->seen;
+	uint32_t room = link->capacity - link->fill;
+
+	if (blocked_for(seen, link->to, WEIR_WAIT_INPUT) && !link->ended &&
+	    link->fill < seen->ports[link->to].burst &&
+	    !(link->from_port == NULL && seen->ports[link->to].subscribes))
+		add_edge(search, link->to, actor_of(seen, link->from));
+	if ((blocked_for(seen, link->from, WEIR_WAIT_ROOM) ||
+	     blocked_for(seen, link->from, WEIR_WAIT_DEMAND)) &&
+	    room < seen->ports[link->from].burst)
+		add_edge(search, link->from, actor_of(seen, link->to));
+}
+
+/* A subscriber that has requested no more waits for nobody. */
+static void add_demand(struct search *search,
+		       const struct weir_seen_demand *demand)
+{
+	const struct weir_snapshot *seen = &search->snapshot->seen;
+	bool owes = demand->requested > demand->sent;
+
+	if (blocked_for(seen, demand->from, WEIR_WAIT_DEMAND) && !owes)
+		add_edge(search, demand->from, actor_of(seen, demand->to));
+	if (blocked_for(seen, demand->to, WEIR_WAIT_INPUT) &&
+	    (owes || !demand->subscription))
+		add_edge(search, demand->to, actor_of(seen, demand->from));
+}
+
+/* It has what the port waits for, or could bring it: a permit, or items or room
+ * of a channel, or it is at the channel's other side. */
+static bool could_give(const struct weir_seen_port *port,
+		       const struct weir_seen_port *other)
+{
+	if (other == port)
+		return false;
+	return other->held > 0 ||
+	       (port->wait == WEIR_WAIT_CHANNEL && port->takes != other->takes);
+}
+
+static void add_object_edges(struct search *search, size_t port)
+{
+	const struct weir_seen_port *ports = search->snapshot->ports;
+	size_t other = search->at[ports[port].shared], n;
+
+	for (n = 0; other != WEIR_NOWHERE && n < MOST_AT_OBJECT; n++) {
+		if (could_give(&ports[port], &ports[other]))
+			add_edge(search, port, ports[other].actor);
+		other = search->beside[other];
+	}
+}
+
+static void add_edges(struct search *search)
+{
+	const struct weir_snapshot *seen = &search->snapshot->seen;
+	size_t i;
+
+	for (i = 0; i < seen->n_links; i++)
+		add_link(search, &seen->links[i]);
+	for (i = 0; i < seen->n_demands; i++)
+		add_demand(search, &seen->demands[i]);
+	for (i = 0; i < seen->n_ports; i++)
+		if (seen->ports[i].blocked &&
+		    seen->ports[i].shared != WEIR_NOWHERE)
+			add_object_edges(search, i);
+}
+
 /* --- Ranks ---------------------------------------------------------------- */
 
 /* Of a port that waits for no other actor. */
-static enum weir__rank own_rank(enum weir_wait wait)
+static enum weir__rank own_rank(const struct weir_snapshot *seen, size_t port)
 {
-	return wait == WEIR_WAIT_INPUT || wait == WEIR_WAIT_FD
-		       ? WEIR__RANK_OUTSIDE
-		       : WEIR__RANK_INSIDE;
+	const struct weir_seen_port *of = &seen->ports[port];
+
+	switch (of->wait) {
+	case WEIR_WAIT_FD:
+		return WEIR__RANK_OUTSIDE;
+	case WEIR_WAIT_INPUT:
+		/* it could request */
+		return of->subscribes ? WEIR__RANK_INSIDE : WEIR__RANK_OUTSIDE;
+	case WEIR_WAIT_CHANNEL:
+		return of->takes ? WEIR__RANK_OUTSIDE : WEIR__RANK_INSIDE;
+	default:
+		return WEIR__RANK_INSIDE;
+	}
 }
 
-static enum weir__rank rank_of(const struct search *search, size_t actor)
+/* Of an edge to the outside. */
+static enum weir__rank outside_rank(const struct weir_snapshot *seen,
+				    size_t port)
 {
-	if (search->colours[actor] == GREY)
-		return WEIR__RANK_CYCLE;
-	return search->snapshot->causes[actor].rank;
+	return seen->ports[port].wait == WEIR_WAIT_INPUT ? WEIR__RANK_OUTSIDE
+							 : WEIR__RANK_INSIDE;
 }
 
-/* `found` takes the place of `cause`: it is the first, or worse, or better. */
-static bool replaces(const struct weir__cause *found,
-		     const struct weir__cause *cause, bool best)
+static bool one_is_enough(const struct weir_seen_port *port)
 {
-	if (cause->port == WEIR_NOWHERE)
-		return true;
-	return best ? found->rank < cause->rank : found->rank > cause->rank;
+	return port->one_link || port->shared != WEIR_NOWHERE;
 }
 
-static struct weir__cause cause_at(const struct search *search, size_t port)
+static void meet_actor(struct search *search, size_t actor,
+		       enum weir__rank rank)
+{
+	search->snapshot->causes[actor].rank = rank;
+	search->place[actor] = search->n_queue;
+	search->queue[search->n_queue++] = actor;
+}
+
+static void meet_port(struct search *search, size_t port, enum weir__rank rank)
+{
+	const struct weir_seen_port *of = &search->snapshot->ports[port];
+
+	if (search->met[port] != WEIR__RANK_CYCLE)
+		return;
+	search->met[port] = rank;
+	if (of->group != WEIR_NOWHERE)
+		meet_port(search, of->group, rank);
+	else if (--search->ports_left[of->actor] == 0)
+		meet_actor(search, of->actor, rank);
+}
+
+static void meet_edge(struct search *search, const struct edge *edge,
+		      enum weir__rank rank)
+{
+	const struct weir_seen_port *of = &search->snapshot->ports[edge->port];
+
+	if (search->met[edge->port] != WEIR__RANK_CYCLE)
+		return;
+	if (--search->left[edge->port] == 0 || one_is_enough(of))
+		meet_port(search, edge->port, rank);
+}
+
+/* What an actor waits for itself: not in a group of which one is enough. */
+static bool is_needed(const struct search *search, size_t port)
 {
 	const struct weir_snapshot *seen = &search->snapshot->seen;
-	struct weir__cause cause = {.port = WEIR_NOWHERE}, found = {0};
-	size_t link = WEIR_NOWHERE;
 
-	while (waits_for_others(seen, port) &&
-	       (link = next_link(search, port, link)) != WEIR_NOWHERE) {
-		if (!holds_back(seen, port, link))
-			continue;
-		found.port = port;
-		found.next = far_end(seen, port, link);
-		found.rank = found.next == WEIR_NOWHERE
-				     ? WEIR__RANK_OUTSIDE
-				     : rank_of(search, found.next);
-		if (replaces(&found, &cause, seen->ports[port].one_link))
-			cause = found;
-	}
-	if (cause.port == WEIR_NOWHERE)
-		cause = (struct weir__cause){
-			.port = port,
-			.next = WEIR_NOWHERE,
-			.rank = own_rank(seen->ports[port].wait),
+	return seen->ports[port].blocked &&
+	       seen->ports[port].group == WEIR_NOWHERE &&
+	       waits_at_ports(seen, seen->ports[port].actor);
+}
+
+/* Counts what is to be met. */
+static void begin(struct search *search)
+{
+	const struct weir_snapshot *seen = &search->snapshot->seen;
+	size_t i;
+
+	for (i = 0; i < seen->n_actors; i++)
+		search->snapshot->causes[i] = (struct weir__cause){
+			.rank = WEIR__RANK_CYCLE,
 		};
-	return cause;
+	for (i = 0; i < seen->n_ports; i++) {
+		search->met[i] = WEIR__RANK_CYCLE;
+		if (is_needed(search, i))
+			search->ports_left[seen->ports[i].actor]++;
+		if (seen->ports[i].blocked &&
+		    seen->ports[i].group != WEIR_NOWHERE)
+			search->left[seen->ports[i].group]++;
+	}
 }
 
-/* Of the members of a group one is enough. */
-static struct weir__cause cause_of_group(const struct search *search,
-					 size_t group)
+/* The roots of this rank. */
+static void meet_roots(struct search *search, enum weir__rank rank)
 {
 	const struct weir_snapshot *seen = &search->snapshot->seen;
-	const struct weir_seen_actor *actor =
-		&seen->actors[seen->ports[group].actor];
-	struct weir__cause cause = {.port = WEIR_NOWHERE}, found = {0};
-	size_t p;
+	size_t i, e;
 
-	for (p = actor->port; p < actor->port + actor->n_ports; p++) {
-		if (seen->ports[p].group != group || !seen->ports[p].blocked)
+	for (i = 0; rank == WEIR__RANK_INSIDE && i < seen->n_actors; i++)
+		if (search->ports_left[i] == 0 &&
+		    search->snapshot->causes[i].rank == WEIR__RANK_CYCLE)
+			meet_actor(search, i, rank);
+	for (i = 0; i < seen->n_ports; i++) {
+		if (!seen->ports[i].blocked ||
+		    !waits_at_ports(seen, seen->ports[i].actor))
 			continue;
-		found = cause_at(search, p);
-		if (replaces(&found, &cause, true))
-			cause = found;
+		if (search->left[i] == 0 && own_rank(seen, i) == rank)
+			meet_port(search, i, rank);
+		for (e = search->first[i]; e < search->first[i + 1]; e++)
+			if (search->edges[e].actor == WEIR_NOWHERE &&
+			    outside_rank(seen, i) == rank)
+				meet_edge(search, &search->edges[e], rank);
 	}
-	if (cause.port == WEIR_NOWHERE)
-		cause = (struct weir__cause){.port = group,
-					     .next = WEIR_NOWHERE,
-					     .rank = WEIR__RANK_INSIDE};
-	return cause;
 }
 
-/* Each actor that this one waits for is known, or under way. */
-static struct weir__cause cause_of(const struct search *search, size_t actor)
+static void meet_all(struct search *search, enum weir__rank rank)
 {
-	const struct weir_snapshot *seen = &search->snapshot->seen;
-	const struct weir_seen_actor *it = &seen->actors[actor];
-	struct weir__cause cause = {.port = WEIR_NOWHERE}, found = {0};
-	size_t p;
+	size_t done = search->n_queue, e;
 
-	if (!waits_at_ports(seen, actor))
-		return (struct weir__cause){.port = WEIR_NOWHERE,
-					    .next = WEIR_NOWHERE,
-					    .rank = WEIR__RANK_INSIDE};
-	for (p = it->port; p < it->port + it->n_ports; p++) {
-		if (!seen->ports[p].blocked ||
-		    seen->ports[p].group != WEIR_NOWHERE)
-			continue;
-		found = seen->ports[p].wait == WEIR_WAIT_OTHER
-				? cause_of_group(search, p)
-				: cause_at(search, p);
-		if (replaces(&found, &cause, false))
-			cause = found;
-	}
-	return cause;
+	meet_roots(search, rank);
+	for (; done < search->n_queue; done++)
+		for (e = search->to[search->queue[done]]; e != WEIR_NOWHERE;
+		     e = search->edges[e].next)
+			meet_edge(search, &search->edges[e], rank);
 }
 
-/* --- The walk ------------------------------------------------------------- */
+/* --- Causes ---------------------------------------------------------------- */
 
-static void push(struct search *search, size_t actor)
+/* Claim 3. */
+static bool is_cause(const struct search *search, size_t actor,
+		     const struct edge *edge, enum weir__rank rank)
 {
-	search->colours[actor] = GREY;
-	search->stack[search->depth] = actor;
-	search->cursors[search->depth] = search->snapshot->actors[actor].port;
-	search->depth++;
+	const struct weir__cause *causes = search->snapshot->causes;
+
+	if (edge->actor == WEIR_NOWHERE)
+		return outside_rank(&search->snapshot->seen, edge->port) ==
+		       rank;
+	return causes[edge->actor].rank == rank &&
+	       (rank == WEIR__RANK_CYCLE ||
+		search->place[edge->actor] < search->place[actor]);
 }
 
-/* The next actor that this one waits for and that is not known; ports are looked
- * at from the cursor on. */
-static size_t next_unknown(const struct search *search, size_t actor,
-			   size_t *cursor)
+/* The actor that the port waits for; WEIR_NOWHERE: none. */
+static size_t next_of(const struct search *search, size_t port,
+		      enum weir__rank rank)
 {
-	const struct weir_snapshot *seen = &search->snapshot->seen;
-	size_t end = seen->actors[actor].port + seen->actors[actor].n_ports;
-	size_t link, other;
+	size_t actor = search->snapshot->ports[port].actor, e;
 
-	if (!waits_at_ports(seen, actor))
-		return WEIR_NOWHERE;
-	for (; *cursor < end; ++*cursor) {
-		link = WEIR_NOWHERE;
-		while (waits_for_others(seen, *cursor) &&
-		       (link = next_link(search, *cursor, link)) !=
-			       WEIR_NOWHERE) {
-			other = far_end(seen, *cursor, link);
-			if (holds_back(seen, *cursor, link) &&
-			    other != WEIR_NOWHERE &&
-			    search->colours[other] == WHITE)
-				return other;
-		}
-	}
+	for (e = search->first[port]; e < search->first[port + 1]; e++)
+		if (is_cause(search, actor, &search->edges[e], rank))
+			return search->edges[e].actor;
 	return WEIR_NOWHERE;
 }
 
-/* The actors behind it on its way are known, or it closes a cycle. */
-static void find_root(const struct search *search, size_t actor)
+/* Of a weir_any, a member for which that rank was found; or itself. */
+static size_t member_of(const struct search *search, size_t group)
 {
-	struct weir__cause *causes = search->snapshot->causes;
-	size_t next = causes[actor].next;
+	const struct weir__snapshot *self = search->snapshot;
+	const struct weir_seen_actor *actor =
+		&self->actors[self->ports[group].actor];
+	size_t p;
 
-	if (next == WEIR_NOWHERE)
-		causes[actor].root = actor;
-	else if (search->colours[next] == GREY)
-		causes[actor].root = next;
-	else
-		causes[actor].root = causes[next].root;
+	for (p = actor->port; p < actor->port + actor->n_ports; p++)
+		if (self->ports[p].group == group && self->ports[p].blocked &&
+		    search->met[p] == search->met[group])
+			return p;
+	return group;
 }
 
-static void walk_from(struct search *search, size_t start)
+/* The port at which the actor waits for the worst. That its output has no room
+ * counts before that it has no input. */
+static size_t worst_port(const struct search *search, size_t actor)
 {
-	size_t actor, other;
+	const struct weir__snapshot *self = search->snapshot;
+	const struct weir_seen_actor *of = &self->actors[actor];
+	size_t found = WEIR_NOWHERE, p;
 
-	if (search->colours[start] != WHITE)
-		return;
-	push(search, start);
-	while (search->depth > 0) {
-		actor = search->stack[search->depth - 1];
-		other = next_unknown(search, actor,
-				     &search->cursors[search->depth - 1]);
-		if (other != WEIR_NOWHERE) {
-			push(search, other);
+	for (p = of->port; p < of->port + of->n_ports; p++) {
+		if (!is_needed(search, p) ||
+		    search->met[p] != self->causes[actor].rank)
 			continue;
-		}
-		search->snapshot->causes[actor] = cause_of(search, actor);
-		find_root(search, actor);
-		search->colours[actor] = BLACK;
-		search->depth--;
+		if (found == WEIR_NOWHERE ||
+		    (self->ports[found].wait == WEIR_WAIT_INPUT &&
+		     self->ports[p].wait != WEIR_WAIT_INPUT))
+			found = p;
 	}
+	return found;
+}
+
+static void find_cause(const struct search *search, size_t actor)
+{
+	struct weir__cause *cause = &search->snapshot->causes[actor];
+
+	cause->port = worst_port(search, actor);
+	cause->next = cause->root = WEIR_NOWHERE;
+	if (cause->port == WEIR_NOWHERE)
+		return;
+	cause->port = member_of(search, cause->port);
+	cause->next = next_of(search, cause->port, cause->rank);
+	assert(cause->rank != WEIR__RANK_CYCLE || cause->next != WEIR_NOWHERE);
+}
+
+#define ON_WAY (WEIR_NOWHERE - 1)
+
+/* Goes along the way up to where the root is known, or to the root. */
+static void find_root(struct weir__cause *causes, size_t actor)
+{
+	size_t at = actor, root;
+
+	while (causes[at].root == WEIR_NOWHERE) {
+		causes[at].root = ON_WAY;
+		if (causes[at].next == WEIR_NOWHERE)
+			break;
+		at = causes[at].next;
+	}
+	root = causes[at].root == ON_WAY ? at : causes[at].root;
+	for (at = actor; at != WEIR_NOWHERE && causes[at].root == ON_WAY;
+	     at = causes[at].next)
+		causes[at].root = root;
 }
 
 /* --- Who is held up ------------------------------------------------------- */
@@ -305,16 +429,43 @@ static bool has_items(const struct weir_snapshot *seen, size_t actor)
 	return false;
 }
 
+/* It waits for more items, or for bytes. */
+static bool wants_items(const struct weir_snapshot *seen, size_t actor)
+{
+	const struct weir_seen_actor *it = &seen->actors[actor];
+	const struct weir_seen_port *port;
+
+	for (port = &seen->ports[it->port];
+	     port < &seen->ports[it->port + it->n_ports]; port++)
+		if (port->blocked &&
+		    (port->wait == WEIR_WAIT_INPUT ||
+		     port->wait == WEIR_WAIT_FD ||
+		     (port->wait == WEIR_WAIT_CHANNEL && port->takes)))
+			return true;
+	return false;
+}
+
+/* Others stop it from doing what it could. */
 static bool is_stuck(const struct weir__snapshot *self, size_t actor)
 {
 	const struct weir__cause *cause = &self->causes[actor];
 
 	if (self->seen.actors[actor].wait == WEIR_WAIT_NONE)
 		return false;
-	if (cause->next != WEIR_NOWHERE &&
-	    self->seen.ports[cause->port].wait == WEIR_WAIT_ROOM)
+	if (has_items(&self->seen, actor))
 		return true;
-	return has_items(&self->seen, actor);
+	if (cause->port == WEIR_NOWHERE || wants_items(&self->seen, actor))
+		return false;
+	switch (self->seen.ports[cause->port].wait) {
+	case WEIR_WAIT_ROOM:
+	case WEIR_WAIT_DEMAND:
+	case WEIR_WAIT_LINK:
+	case WEIR_WAIT_PERMIT:
+	case WEIR_WAIT_CHANNEL:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void count_stuck(struct weir__snapshot *self)
@@ -328,53 +479,109 @@ static void count_stuck(struct weir__snapshot *self)
 
 /* --- All of it ------------------------------------------------------------ */
 
-static void chain_links(struct search *search)
+static size_t *carve(size_t **words, size_t n)
+{
+	size_t *carved = *words;
+
+	*words += n;
+	return carved;
+}
+
+static int make_room(struct search *search)
 {
 	const struct weir_snapshot *seen = &search->snapshot->seen;
-	size_t i, from;
+	size_t *words;
 
-	for (i = 0; i < seen->n_ports; i++)
-		search->first[i] = WEIR_NOWHERE;
-	for (i = seen->n_links; i-- > 0;) {
-		from = seen->links[i].from;
-		if (from == WEIR_NOWHERE)
+	search->n_words = 4 * seen->n_actors + 4 * seen->n_ports +
+			  seen->n_objects + 2;
+	search->words = words =
+		weir__alloc(search->snapshot->allocator,
+			    search->n_words * sizeof(*search->words));
+	if (!words)
+		return -ENOMEM;
+	search->first = carve(&words, seen->n_ports + 1);
+	search->left = carve(&words, seen->n_ports);
+	search->beside = carve(&words, seen->n_ports);
+	search->met = carve(&words, seen->n_ports);
+	search->to = carve(&words, seen->n_actors);
+	search->ports_left = carve(&words, seen->n_actors);
+	search->place = carve(&words, seen->n_actors);
+	search->queue = carve(&words, seen->n_actors);
+	search->at = carve(&words, seen->n_objects);
+	return 0;
+}
+
+/* The ports at each object. */
+static void chain_ports(struct search *search)
+{
+	const struct weir_snapshot *seen = &search->snapshot->seen;
+	size_t i, object;
+
+	for (i = 0; i < seen->n_objects; i++)
+		search->at[i] = WEIR_NOWHERE;
+	for (i = seen->n_ports; i-- > 0;) {
+		object = seen->ports[i].shared;
+		if (object == WEIR_NOWHERE)
 			continue;
-		search->next[i] = search->first[from];
-		search->first[from] = i;
+		search->beside[i] = search->at[object];
+		search->at[object] = i;
 	}
+}
+
+static int make_edges(struct search *search)
+{
+	const struct weir_snapshot *seen = &search->snapshot->seen;
+	size_t i;
+
+	for (i = 0; i < seen->n_actors; i++)
+		search->to[i] = WEIR_NOWHERE;
+	add_edges(search);
+	for (i = 0; i < seen->n_ports; i++)
+		search->first[i + 1] += search->first[i];
+	search->edges =
+		weir__alloc(search->snapshot->allocator,
+			    (search->n_edges + 1) * sizeof(*search->edges));
+	if (!search->edges)
+		return -ENOMEM;
+	add_edges(search);
+	return 0;
+}
+
+static void find_causes(struct search *search)
+{
+	struct weir__snapshot *snapshot = search->snapshot;
+	size_t i;
+
+	begin(search);
+	meet_all(search, WEIR__RANK_OUTSIDE);
+	meet_all(search, WEIR__RANK_INSIDE);
+	for (i = 0; i < snapshot->seen.n_actors; i++)
+		find_cause(search, i);
+	for (i = 0; i < snapshot->seen.n_actors; i++)
+		find_root(snapshot->causes, i);
+	count_stuck(snapshot);
 }
 
 int weir__snapshot_causes(struct weir__snapshot *snapshot)
 {
 	const struct weir_allocator *allocator = snapshot->allocator;
-	size_t actors = snapshot->room_actors, i;
 	struct search search = {.snapshot = snapshot};
-	int rc = -ENOMEM;
+	int rc = make_room(&search);
 
-	snapshot->causes =
-		weir__alloc(allocator, actors * sizeof(*snapshot->causes));
-	search.colours = weir__alloc(allocator, actors);
-	search.stack = weir__alloc(allocator, actors * sizeof(size_t));
-	search.cursors = weir__alloc(allocator, actors * sizeof(size_t));
-	search.first =
-		weir__alloc(allocator, snapshot->room_ports * sizeof(size_t));
-	search.next =
-		weir__alloc(allocator, snapshot->room_links * sizeof(size_t));
-	if (snapshot->causes && search.colours && search.stack &&
-	    search.cursors && search.first && search.next) {
-		chain_links(&search);
-		for (i = 0; i < snapshot->seen.n_actors; i++)
-			walk_from(&search, i);
-		count_stuck(snapshot);
-		rc = 0;
+	snapshot->causes = weir__alloc(
+		allocator, snapshot->room_actors * sizeof(*snapshot->causes));
+	if (!snapshot->causes)
+		rc = -ENOMEM;
+	if (rc == 0) {
+		chain_ports(&search);
+		rc = make_edges(&search);
 	}
-	weir__free(allocator, search.colours, actors);
-	weir__free(allocator, search.stack, actors * sizeof(size_t));
-	weir__free(allocator, search.cursors, actors * sizeof(size_t));
-	weir__free(allocator, search.first,
-		   snapshot->room_ports * sizeof(size_t));
-	weir__free(allocator, search.next,
-		   snapshot->room_links * sizeof(size_t));
+	if (rc == 0)
+		find_causes(&search);
+	weir__free(allocator, search.words,
+		   search.n_words * sizeof(*search.words));
+	weir__free(allocator, search.edges,
+		   (search.n_edges + 1) * sizeof(*search.edges));
 	return rc;
 }
 

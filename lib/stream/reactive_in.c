@@ -490,7 +490,28 @@ static void in_close(struct weir_port *port, struct weir_error *error)
 	stop(adapted(port));
 }
 
+/* Without a link, which is seen itself. */
+static WEIR__LOOKS void adapter_look(const struct weir_port *port,
+				     struct weir__look *look)
+{
+	const struct weir_reactive_in *reactive = weir_container_of(
+		port, const struct weir_reactive_in, adapter.port);
+	struct weir_subscription *subscription =
+		ck_pr_load_ptr(&reactive->subscription);
+	const struct weir_seen_demand half = {
+		.subscription = subscription,
+		.requested = (int64_t)ck_pr_load_64(
+			(const uint64_t *)&reactive->requested),
+		.sent = reactive->received,
+		.to_port = &reactive->in->port,
+	};
+
+	if (!subscription || is_foreign(subscription))
+		look->demand(look, &half);
+}
+
 static const struct weir__port_ops adapter_ops = {
+	.look = adapter_look,
 	.publish = in_publish,
 	.wake = in_wake,
 	.signalled = in_signalled,

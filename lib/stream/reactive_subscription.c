@@ -89,6 +89,7 @@ static void subscription_released(struct weir_subscription *subscription)
 	struct weir__out_subscription *sub = out_subscription_of(subscription);
 	struct weir_actor *actor = actor_of(sub->reactive);
 
+	weir__registry_await_look(actor->executor);
 	weir__free(actor->executor->options.allocator, sub, sizeof(*sub));
 	weir_actor_unref(actor);
 }
@@ -304,7 +305,24 @@ static void subscription_left(struct weir__sink *sink)
 	subscription_end(sink, NULL);
 }
 
+static WEIR__LOOKS void subscription_look(const struct weir__sink *sink,
+					  struct weir__look *look)
+{
+	const struct weir__out_subscription *sub = weir_container_of(
+		sink, const struct weir__out_subscription, sink);
+	const struct weir_seen_demand half = {
+		.subscription = &sub->subscription,
+		.requested =
+			(int64_t)ck_pr_load_64((const uint64_t *)&sub->granted),
+		.sent = sub->used,
+		.from_port = look->seen->port,
+	};
+
+	look->demand(look, &half);
+}
+
 static const struct weir__sink_ops sink_ops = {
+	.look = subscription_look,
 	.room = subscription_room,
 	.give = subscription_give,
 	.gone = subscription_gone,

@@ -259,6 +259,26 @@ bool weir__channel_forget_end(struct weir_channel *self,
 	return removed;
 }
 
+void weir__channel_look(struct weir_channel *self,
+			struct weir_seen_object *seen)
+{
+	const struct weir__waiters *waiters = self->waiters;
+
+	*seen = (struct weir_seen_object){
+		.object = self,
+		.wait = WEIR_WAIT_CHANNEL,
+		.capacity = self->deque.capacity,
+	};
+	weir__lock(&self->lock);
+	seen->takers =
+		weir__waiters_count(&waiters[WEIR__TAKE], WEIR_INSPECT_WAITERS);
+	seen->putters =
+		weir__waiters_count(&waiters[WEIR__PUT], WEIR_INSPECT_WAITERS);
+	seen->fill = (int64_t)self->deque.n;
+	seen->ended = self->ended;
+	weir__unlock(&self->lock);
+}
+
 size_t weir__channel_capacity(const struct weir_channel *self)
 {
 	return self->deque.capacity;

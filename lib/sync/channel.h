@@ -7,6 +7,7 @@
 #define WEIR_SYNC_CHANNEL_H
 
 #include <weir/channel.h>
+#include <weir/inspect.h>
 
 enum weir__side { WEIR__PUT, WEIR__TAKE };
 
@@ -40,6 +41,10 @@ int weir__channel_await_end(struct weir_channel *self,
 /* True: the waiter was not woken, and will not be. */
 bool weir__channel_forget_end(struct weir_channel *self,
 			      struct weir__waiter *waiter);
+
+/* What a look is told of it. */
+void weir__channel_look(struct weir_channel *self,
+			struct weir_seen_object *seen);
 
 /* The capacity that the channel was made with. */
 size_t weir__channel_capacity(const struct weir_channel *self);

@@ -98,7 +98,14 @@ static int signalled(struct weir_port *port)
 
 static void look(const struct weir_port *port, struct weir__look *look)
 {
-	look->seen->object = channel_of((const struct weir__grant_port *)port);
+	const struct weir__grant_port *self =
+		(const struct weir__grant_port *)port;
+	struct weir_seen_object seen;
+
+	weir__channel_look(channel_of(self), &seen);
+	look->object(look, &seen);
+	look->seen->takes = side_of(self) == WEIR__TAKE;
+	weir__grant_look(port, look);
 }
 
 static const struct weir__port_ops in_ops = {

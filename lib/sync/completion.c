@@ -236,8 +236,16 @@ static void port_close(struct weir_port *port, struct weir_error *error)
 
 static void port_look(const struct weir_port *port, struct weir__look *look)
 {
-	look->seen->object =
+	struct weir_completion *self =
 		((const struct weir_completion_port *)port)->completion;
+	struct weir_seen_object seen = {.object = self,
+					.wait = WEIR_WAIT_COMPLETED};
+
+	weir__lock(lock_of(self));
+	seen.takers = weir__waiters_count(&self->waiters, WEIR_INSPECT_WAITERS);
+	seen.ended = self->state == DONE;
+	weir__unlock(lock_of(self));
+	look->object(look, &seen);
 }
 
 static const struct weir__port_ops port_ops = {

@@ -253,6 +253,17 @@ int weir__grant_arm(struct weir_port *port)
 	return 0;
 }
 
+WEIR__LOOKS void weir__grant_look(const struct weir_port *port,
+				  struct weir__look *look)
+{
+	const struct weir__grant_port *self =
+		(const struct weir__grant_port *)port;
+
+	look->seen->held = ck_pr_load_32(&self->state) == GRANTED
+				   ? (uint32_t)self->claim.n
+				   : self->held;
+}
+
 void weir__grant_close(struct weir_port *port, struct weir_error *error)
 {
 	(void)error;

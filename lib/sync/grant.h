@@ -41,6 +41,9 @@ int weir__grant_init(struct weir__grant_port *self, struct weir_actor *actor,
 		     const struct weir__port_ops *ops,
 		     const struct weir__grantor *grantor);
 
+/* Tells a look what the port holds. Any thread. */
+void weir__grant_look(const struct weir_port *port, struct weir__look *look);
+
 /* Uses `n` of those held: 0, -EINVAL, -EPERM, -EAGAIN: fewer. Owner. */
 int weir__grant_use(struct weir__grant_port *self, int64_t n);
 

@@ -306,8 +306,17 @@ static const struct weir__grantor grantor = {
 
 static void port_look(const struct weir_port *port, struct weir__look *look)
 {
-	look->seen->object =
+	struct weir_semaphore *self =
 		((const struct weir_semaphore_port *)port)->semaphore;
+	struct weir_seen_object seen = {.object = self,
+					.wait = WEIR_WAIT_PERMIT,
+					.fill = weir_semaphore_permits(self)};
+
+	weir__lock(lock_of(self));
+	seen.takers = weir__waiters_count(&self->waiters, WEIR_INSPECT_WAITERS);
+	weir__unlock(lock_of(self));
+	look->object(look, &seen);
+	weir__grant_look(port, look);
 }
 
 static const struct weir__port_ops port_ops = {

@@ -149,9 +149,11 @@ SIZE(weir_in, 120);
 
 /* inspect.h */
 SIZE(weir_seen_actor, 112);
-SIZE(weir_seen_port, 80);
+SIZE(weir_seen_port, 96);
 SIZE(weir_seen_link, 64);
-SIZE(weir_snapshot, 88);
+SIZE(weir_seen_demand, 56);
+SIZE(weir_seen_object, 48);
+SIZE(weir_snapshot, 120);
 SIZE(weir_reason, 40);
 
 /* items.h */

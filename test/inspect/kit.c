@@ -77,6 +77,122 @@ void node_stop(struct node *node)
 	weir_actor_stop(&node->actor);
 }
 
+/* --- Outsiders ------------------------------------------------------------ */
+
+static struct outsider *as_subscriber(struct weir_subscriber *subscriber)
+{
+	return weir_container_of(subscriber, struct outsider, subscriber);
+}
+
+static void requested(struct weir_subscription *subscription, int64_t n)
+{
+	weir_container_of(subscription, struct outsider, subscription)
+		->requested += n;
+}
+
+static void cancelled(struct weir_subscription *subscription)
+{
+	struct outsider *self =
+		weir_container_of(subscription, struct outsider, subscription);
+
+	weir_subscriber_unref(self->to);
+	self->to = NULL;
+	weir_subscription_unref(subscription);
+}
+
+static const struct weir_subscription_ops subscription_ops = {
+	.request = requested,
+	.cancel = cancelled,
+};
+
+static int subscribed(struct weir_publisher *publisher,
+		      struct weir_subscriber *subscriber)
+{
+	struct outsider *self =
+		weir_container_of(publisher, struct outsider, publisher);
+
+	assert_null(self->to);
+	assert_int_equal(weir_subscription_init(&self->subscription,
+						&subscription_ops, NULL),
+			 0);
+	self->to = weir_subscriber_ref(subscriber);
+	return subscriber->ops->on_subscribe(subscriber, &self->subscription);
+}
+
+static const struct weir_publisher_ops publisher_ops = {
+	.subscribe = subscribed,
+};
+
+static int on_subscribe(struct weir_subscriber *subscriber,
+			struct weir_subscription *subscription)
+{
+	as_subscriber(subscriber)->from = weir_subscription_ref(subscription);
+	return 0;
+}
+
+static int on_next(struct weir_subscriber *subscriber, void *it)
+{
+	as_subscriber(subscriber)->received++;
+	return 0;
+}
+
+static int on_complete(struct weir_subscriber *subscriber)
+{
+	weir_subscription_unref(as_subscriber(subscriber)->from);
+	as_subscriber(subscriber)->from = NULL;
+	return 0;
+}
+
+static int on_error(struct weir_subscriber *subscriber,
+		    struct weir_error *error)
+{
+	return on_complete(subscriber);
+}
+
+static const struct weir_subscriber_ops subscriber_ops = {
+	.on_subscribe = on_subscribe,
+	.on_next = on_next,
+	.on_error = on_error,
+	.on_complete = on_complete,
+};
+
+void outsider_init(struct outsider *outsider)
+{
+	*outsider = (struct outsider){.publisher.ops = &publisher_ops};
+	assert_int_equal(weir_subscriber_init(&outsider->subscriber,
+					      &subscriber_ops),
+			 0);
+}
+
+void outsider_send(struct outsider *outsider, size_t n)
+{
+	for (; n > 0; n--)
+		assert_int_equal(
+			outsider->to->ops->on_next(outsider->to, &item), 0);
+}
+
+void outsider_complete(struct outsider *outsider)
+{
+	assert_int_equal(outsider->to->ops->on_complete(outsider->to), 0);
+	weir_subscriber_unref(outsider->to);
+	outsider->to = NULL;
+	weir_subscription_unref(&outsider->subscription);
+}
+
+void outsider_request(struct outsider *outsider, int64_t n)
+{
+	weir_subscription_request(outsider->from, n);
+}
+
+void outsider_cancel(struct outsider *outsider)
+{
+	weir_subscription_cancel(outsider->from);
+	weir_subscription_unref(outsider->from);
+	outsider->from = NULL;
+}
+
+/* --- Looks ---------------------------------------------------------------- */
+
 struct weir_snapshot *taken(struct weir_executor *executor)
 {
 	struct weir_snapshot *snapshot;

@@ -36,6 +36,26 @@ void node_put(struct node *node, size_t in);
 void node_start(struct node *node);
 void node_stop(struct node *node);
 
+/* A publisher and a subscriber of nobody's actor. */
+struct outsider {
+	struct weir_publisher publisher;
+	struct weir_subscription subscription; /* what it has given out */
+	struct weir_subscriber *to;
+	int64_t requested;
+	struct weir_subscriber subscriber;
+	struct weir_subscription *from; /* what it has been given */
+	int64_t received;
+};
+
+void outsider_init(struct outsider *outsider);
+/* As publisher: `n` items to its subscriber. */
+void outsider_send(struct outsider *outsider, size_t n);
+/* As publisher: its stream is over. */
+void outsider_complete(struct outsider *outsider);
+/* As subscriber. */
+void outsider_request(struct outsider *outsider, int64_t n);
+void outsider_cancel(struct outsider *outsider);
+
 /* A settled snapshot of the executor. */
 struct weir_snapshot *taken(struct weir_executor *executor);
 /* What weir_snapshot_why_text() says of the actor, NULL: of the program; the snapshot is

@@ -62,6 +62,9 @@ static void look_once(struct weir_executor *executor)
 		n = snapshot->links[i].from;
 		assert_true(n == WEIR_NOWHERE || n < snapshot->n_ports);
 	}
+	for (i = 0; i < snapshot->n_demands; i++)
+		assert_true(snapshot->demands[i].from < snapshot->n_ports ||
+			    snapshot->demands[i].to < snapshot->n_ports);
 	for (i = 0; i < snapshot->n_actors; i++) {
 		n = weir_snapshot_why(snapshot, i, reasons, 4);
 		assert_in_range(n, 1, snapshot->n_actors);
@@ -174,12 +177,48 @@ static void run_group(struct weir_executor *executor)
 	ledger_fini(&ledger);
 }
 
-static void links_that_end_can_be_looked_at(void **state)
+/* Subscriptions come and go, and those of a balance change their order. */
+static void run_streams(struct weir_executor *executor)
 {
-	uint64_t i, n = test_count(20000);
+	enum { N = 3, ITEMS_OF_ALL = 40 };
+	const struct weir_reactive_in_options few = {.prefetch = 2};
+	struct weir_reactive_out publisher;
+	struct weir_reactive_in subscribers[N];
+	struct ledger ledger;
+	struct source source;
+	struct sink sinks[N];
+	size_t i;
+
+	ledger_init(&ledger, ITEMS_OF_ALL);
+	source_init(&source, executor, &ledger, 1, ITEMS_OF_ALL);
+	assert_int_equal(weir_out_fan(&source.out, WEIR_FAN_BALANCE, 8), 0);
+	assert_int_equal(weir_reactive_out_init(&publisher, &source.out, NULL),
+			 0);
+	for (i = 0; i < N; i++) {
+		sink_init(&sinks[i], executor, &ledger, 4);
+		assert_int_equal(weir_reactive_in_init(&subscribers[i],
+						       &sinks[i].in, &few),
+				 0);
+		assert_int_equal(
+			weir_publisher_subscribe(&publisher.publisher,
+						 &subscribers[i].subscriber),
+			0);
+		assert_int_equal(weir_actor_start(&sinks[i].actor), 0);
+	}
+	assert_int_equal(weir_actor_start(&source.actor), 0);
+	while (weir_executor_alive(executor) > 0)
+		(void)sched_yield();
+	ledger_check(&ledger);
+	ledger_fini(&ledger);
+}
+
+/* Two threads look while groups of actors come and go. */
+static void look_beside(void (*run)(struct weir_executor *executor), uint64_t n)
+{
 	struct weir_executor *executor;
 	struct weir_threads *threads;
 	pthread_t lookers[2];
+	uint64_t i;
 
 	ck_pr_store_32(&over, 0);
 	assert_int_equal(weir_threads_new(&threads, &one), 0);
@@ -189,11 +228,21 @@ static void links_that_end_can_be_looked_at(void **state)
 						executor),
 				 0);
 	for (i = 0; i < n; i++)
-		run_group(executor);
+		run(executor);
 	ck_pr_store_32(&over, 1);
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pthread_join(lookers[i], NULL), 0);
 	assert_int_equal(weir_threads_free(threads), 0);
+}
+
+static void links_that_end_can_be_looked_at(void **state)
+{
+	look_beside(run_group, test_count(20000));
+}
+
+static void subscriptions_that_end_can_be_looked_at(void **state)
+{
+	look_beside(run_streams, test_count(20000));
 }
 
 int main(void)
@@ -202,6 +251,7 @@ int main(void)
 		cmocka_unit_test(what_comes_and_goes_can_be_looked_at),
 		cmocka_unit_test(several_may_look_at_once),
 		cmocka_unit_test(links_that_end_can_be_looked_at),
+		cmocka_unit_test(subscriptions_that_end_can_be_looked_at),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

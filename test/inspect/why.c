@@ -137,7 +137,8 @@ static void a_permit_that_is_not_released_is_told(void **state)
 	node_link(source, 0, sink, 0);
 	run();
 	assert_string_equal(why(executor, NULL),
-			    "2 held up by: sink waits for a permit\n");
+			    "2 held up by: sink waits for a permit: "
+			    "0 free\n");
 	node_stop(sink);
 	weir_sim_run(sim);
 	assert_int_equal(weir_semaphore_fini(&semaphore), 0);
@@ -165,6 +166,170 @@ static void an_out_port_without_a_link_is_told(void **state)
 	assert_string_equal(why(executor, NULL),
 			    "2 held up by: map has an out-port that is linked "
 			    "to nobody\n");
+}
+
+/* --- Streams -------------------------------------------------------------- */
+
+static struct weir_reactive_out publisher;
+static struct weir_reactive_in subscriber;
+static struct outsider outsider; /* which actors may hold up to their end */
+
+static void publish(struct node *from)
+{
+	assert_int_equal(
+		weir_reactive_out_init(&publisher, &from->outs[0], NULL), 0);
+}
+
+static void subscribe(struct node *to, struct weir_publisher *what,
+		      const struct weir_reactive_in_options *options)
+{
+	assert_int_equal(
+		weir_reactive_in_init(&subscriber, &to->ins[0], options), 0);
+	if (what)
+		assert_int_equal(
+			weir_publisher_subscribe(what, &subscriber.subscriber),
+			0);
+}
+
+static void a_subscriber_that_requests_nothing_is_told(void **state)
+{
+	const struct weir_reactive_in_options none = {
+		.demand = weir_demand_zero};
+	struct node *source = node("source", 0, 1), *map = node("map", 1, 1);
+	struct node *sink = node("sink", 1, 0);
+
+	node_link(source, 0, map, 0);
+	publish(map);
+	subscribe(sink, &publisher.publisher, &none);
+	run();
+	assert_string_equal(why(executor, NULL),
+			    "2 held up by: sink has requested no more than 0 "
+			    "items\n");
+	assert_string_equal(why(executor, map),
+			    "map waits for demand of sink\n"
+			    "sink has requested no more than 0 items\n");
+}
+
+static void an_outsider_that_requests_too_little_is_told(void **state)
+{
+	struct node *source = node("source", 0, 1), *map = node("map", 1, 1);
+
+	outsider_init(&outsider);
+	node_link(source, 0, map, 0);
+	publish(map);
+	assert_int_equal(weir_publisher_subscribe(&publisher.publisher,
+						  &outsider.subscriber),
+			 0);
+	run();
+	outsider_request(&outsider, 3);
+	weir_sim_run_until(sim, 1, UINT64_MAX);
+	assert_string_equal(
+		why(executor, NULL),
+		"2 held up by: map waits for demand of a subscriber outside, "
+		"which has requested no more than 3 items\n");
+	outsider_cancel(&outsider);
+}
+
+static void a_publisher_outside_that_sends_nothing_is_told(void **state)
+{
+	struct node *map = node("map", 1, 1), *sink = node("sink", 1, 0);
+
+	outsider_init(&outsider);
+	subscribe(map, &outsider.publisher, NULL);
+	node_link(map, 0, sink, 0);
+	run();
+	outsider_send(&outsider, 1);
+	weir_sim_run_until(sim, 1, UINT64_MAX);
+	assert_string_equal(why(executor, sink),
+			    "sink waits for input from map\n"
+			    "map waits for 3 items that a publisher outside "
+			    "owes\n");
+	outsider_complete(&outsider);
+}
+
+static void a_subscriber_that_nobody_subscribes_is_told(void **state)
+{
+	struct node *sink = node("sink", 1, 0);
+
+	subscribe(sink, NULL, NULL);
+	run();
+	assert_string_equal(why(executor, sink),
+			    "sink waits for a publisher: it is not "
+			    "subscribed\n");
+}
+
+/* --- Objects -------------------------------------------------------------- */
+
+static void takes_from(struct node *node, struct weir_semaphore_port *port,
+		       struct weir_semaphore *semaphore)
+{
+	assert_int_equal(
+		weir_semaphore_port_init(port, &node->actor, semaphore), 0);
+}
+
+static void two_semaphores_in_opposite_order_are_a_deadlock(void **state)
+{
+	struct node *a = node("a", 0, 0), *b = node("b", 0, 0);
+	struct weir_semaphore one, other;
+	struct weir_semaphore_port ports[4];
+
+	assert_int_equal(weir_semaphore_init(&one, 0), 0);
+	assert_int_equal(weir_semaphore_init(&other, 0), 0);
+	takes_from(a, &ports[0], &one);
+	takes_from(a, &ports[1], &other);
+	takes_from(b, &ports[2], &other);
+	takes_from(b, &ports[3], &one);
+	run();
+	/* each gets its first one */
+	assert_int_equal(weir_semaphore_release(&one, 1), 0);
+	assert_int_equal(weir_semaphore_release(&other, 1), 0);
+	weir_sim_run_until(sim, 1, UINT64_MAX);
+	assert_string_equal(why(executor, NULL),
+			    "a waits for a permit that b holds\n"
+			    "b waits for a permit that a holds\n"
+			    "this is a cycle: they wait for each other\n");
+	node_stop(a);
+	node_stop(b);
+	weir_sim_run(sim);
+	assert_int_equal(weir_semaphore_fini(&one), 0);
+	assert_int_equal(weir_semaphore_fini(&other), 0);
+}
+
+static void a_full_channel_waits_for_who_takes_from_it(void **state)
+{
+	struct node *source = node("source", 0, 1),
+		    *putter = node("putter", 1, 0);
+	struct node *taker = node("taker", 0, 0);
+	struct weir_channel *channel;
+	struct weir_channel_out out;
+	struct weir_channel_in in;
+	int i;
+
+	assert_int_equal(weir_channel_new(&channel, 2, NULL, NULL), 0);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(weir_channel_try_put(channel, &i), 0);
+	node_link(source, 0, putter, 0);
+	assert_int_equal(weir_channel_out_init(&out, &putter->actor, channel),
+			 0);
+	run();
+	assert_string_equal(why(executor, NULL),
+			    "2 held up by: putter waits for room in a "
+			    "channel: 2 of 2 in it\n");
+	node_stop(taker);
+	weir_sim_run(sim);
+	node_init(taker, executor, "taker", 0, 0);
+	assert_int_equal(weir_channel_in_init(&in, &taker->actor, channel), 0);
+	weir_actor_suspend(&taker->actor);
+	node_start(taker);
+	weir_sim_run_until(sim, 1, UINT64_MAX);
+	assert_string_equal(why(executor, putter),
+			    "putter waits for room in a channel, by taker\n"
+			    "taker is suspended\n");
+	while (n_nodes > 0)
+		node_stop(&nodes[--n_nodes]);
+	weir_sim_run(sim);
+	assert_int_equal(weir_channel_end(channel, NULL), 0);
+	assert_int_equal(weir_channel_free(channel), 0);
 }
 
 /* --- Cycles ---------------------------------------------------------------- */
@@ -268,6 +433,12 @@ int main(void)
 		test(a_permit_that_is_not_released_is_told),
 		test(a_suspended_actor_is_told),
 		test(an_out_port_without_a_link_is_told),
+		test(a_subscriber_that_requests_nothing_is_told),
+		test(an_outsider_that_requests_too_little_is_told),
+		test(a_publisher_outside_that_sends_nothing_is_told),
+		test(a_subscriber_that_nobody_subscribes_is_told),
+		test(two_semaphores_in_opposite_order_are_a_deadlock),
+		test(a_full_channel_waits_for_who_takes_from_it),
 		test(a_cycle_without_a_token_is_a_deadlock),
 		test(who_waits_for_a_cycle_is_told_of_it),
 		test(without_actors_there_is_nobody),
