@@ -170,7 +170,8 @@ struct weir_executor {
  * long as the executor; `options` is copied and may be NULL. -EINVAL: a null
  * argument, no submit or no now, half a pair of timer, watch or step functions,
  * a budget above WEIR_BUDGET_MAX turns, or something in `reserved`. -ENOMEM.
- * Then nothing has changed.
+ * Then nothing has changed. From then on, and until weir_executor_fini(), the
+ * head stays where it is: who looks inside the process finds it there.
  */
 WEIR_API int weir_executor_init(struct weir_executor *executor,
 				const struct weir_executor_ops *ops,
@@ -183,7 +184,8 @@ WEIR_API int weir_executor_init(struct weir_executor *executor,
  * that was started on the executor is alive. The call waits for an actor that
  * is leaving, because its last reference has been dropped, and for a `done` of
  * a drain that has not returned. So the code that learns from the last
- * `released` that all is over may take the executor down. No call can wait
+ * `released` that all is over may take the executor down; and for who looks at
+ * all executors at this moment (inspect.h). No call can wait
  * inside a `released` or a `done`, nor where no call may wait (in a turn, on a
  * worker of a pool): there both are -EBUSY as well.
  */

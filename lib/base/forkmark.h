@@ -17,6 +17,10 @@
 /* A new mark, to be freed, or NULL: no memory. */
 const uint32_t *weir__forkmark_new(void);
 
+/* A page of zeros, which it is again in a child; to be freed as a mark. NULL: no
+ * memory. */
+void *weir__forkmark_page(void);
+
 /* NULL is fine. In a child too. */
 void weir__forkmark_free(const uint32_t *mark);
 

@@ -316,6 +316,7 @@ static int make(struct weir_blocking **blocking,
 	}
 	made->executor = *executor;
 	set_options(made, options);
+	weir__executor_living(&made->executor);
 	*blocking = made;
 	return 0;
 }
@@ -334,7 +335,7 @@ int weir_blocking_new(struct weir_blocking **blocking,
 		options = &defaults;
 	if (!valid(options))
 		return -EINVAL;
-	rc = weir_executor_init(&executor, &ops, &options->executor);
+	rc = weir__executor_init(&executor, &ops, &options->executor);
 	if (rc < 0)
 		return rc;
 	rc = make(blocking, &executor, options);
@@ -409,6 +410,7 @@ int weir_blocking_free(struct weir_blocking *blocking)
 	rc = weir__registry_await(&blocking->executor);
 	if (rc < 0)
 		return rc;
+	weir__living_remove(&blocking->executor.registry->living);
 	weir__poller_thread_fini(&blocking->service, false);
 	join_all(blocking);
 	/* Last, when none of our threads can be in the registry any more. */

@@ -25,11 +25,12 @@ static void set_defaults(struct weir_executor_options *options)
 		options->publish_ns = 5 * 1000;
 }
 
-int weir_executor_init(struct weir_executor *executor,
-		       const struct weir_executor_ops *ops,
-		       const struct weir_executor_options *options)
+int weir__executor_init(struct weir_executor *executor,
+			const struct weir_executor_ops *ops,
+			const struct weir_executor_options *options)
 {
 	struct weir_executor made = {.ops = ops};
+	int rc;
 
 	if (!executor || !ops || !ops->submit || !ops->now)
 		return -EINVAL;
@@ -44,11 +45,25 @@ int weir_executor_init(struct weir_executor *executor,
 	    made.options.budget_turns > WEIR_BUDGET_MAX ||
 	    !made.options.allocator->alloc || !made.options.allocator->free)
 		return -EINVAL;
+	rc = weir__living_open();
+	if (rc < 0)
+		return rc;
 	made.registry = weir__registry_new(made.options.allocator);
 	if (!made.registry)
 		return -ENOMEM;
 	*executor = made;
 	return 0;
+}
+
+int weir_executor_init(struct weir_executor *executor,
+		       const struct weir_executor_ops *ops,
+		       const struct weir_executor_options *options)
+{
+	int rc = weir__executor_init(executor, ops, options);
+
+	if (rc == 0)
+		weir__executor_living(executor);
+	return rc;
 }
 
 int weir_executor_fini(struct weir_executor *executor)
@@ -60,6 +75,7 @@ int weir_executor_fini(struct weir_executor *executor)
 	rc = weir__registry_await(executor);
 	if (rc < 0)
 		return rc;
+	weir__living_remove(&executor->registry->living);
 	weir__registry_free(executor->options.allocator, executor->registry);
 	executor->registry = NULL;
 	return 0;

@@ -266,6 +266,7 @@ static int make(struct weir_loop **loop, const struct weir_executor *executor)
 		.fd = made->poller.set.fd,
 	};
 	weir__own(&made->owned);
+	weir__executor_living(&made->executor);
 	*loop = made;
 	return 0;
 }
@@ -279,7 +280,7 @@ int weir_loop_new(struct weir_loop **loop,
 	if (!loop)
 		return -EINVAL;
 	*loop = NULL;
-	rc = weir_executor_init(&executor, &ops, options);
+	rc = weir__executor_init(&executor, &ops, options);
 	if (rc < 0)
 		return rc;
 	rc = make(loop, &executor);

@@ -82,6 +82,8 @@ void weir__registry_free(const struct weir_allocator *allocator,
 void weir__registry_free_forked(const struct weir_allocator *allocator,
 				struct weir__registry *registry)
 {
+	/* where the kernel has not emptied the list */
+	weir__living_remove(&registry->living);
 	if (registry->lock.word == 0)
 		weir__registry_free(allocator, registry);
 }

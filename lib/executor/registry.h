@@ -62,6 +62,7 @@
 #include "base/lock.h"
 #include "base/membarrier.h"
 #include "base/memory.h"
+#include "executor/living.h"
 #include "executor/task.h"
 #include "executor/registry_done.h"
 
@@ -117,6 +118,7 @@ struct weir__registry {
 	size_t visitors; /* claim 8 */
 	struct weir_ending *drains;
 	uint64_t dropped; /* atomic: items dropped undelivered */
+	struct weir__living living;
 };
 
 /* The key by which the tables of this executor's actors are hashed. */
@@ -133,6 +135,17 @@ static inline struct weir__shard *weir__shard_of(
 	struct weir__shard *shard = weir__thread.shard;
 
 	return shard && shard->registry == registry ? shard : NULL;
+}
+
+/* As weir_executor_init(), but the executor is moved yet, and then to be added
+ * to those that are living. */
+int weir__executor_init(struct weir_executor *executor,
+			const struct weir_executor_ops *ops,
+			const struct weir_executor_options *options);
+
+static inline void weir__executor_living(struct weir_executor *executor)
+{
+	weir__living_add(&executor->registry->living, executor);
 }
 
 /* NULL: no memory. */

@@ -348,7 +348,7 @@ int weir_sim_new(struct weir_sim **sim, uint64_t seed,
 	if (!sim)
 		return -EINVAL;
 	*sim = NULL;
-	rc = weir_executor_init(&executor, &ops, options);
+	rc = weir__executor_init(&executor, &ops, options);
 	if (rc < 0)
 		return rc;
 	made = weir__alloc_lines(executor.options.allocator, sizeof(*made));
@@ -374,6 +374,7 @@ int weir_sim_new(struct weir_sim **sim, uint64_t seed,
 		.is_virtual = true,
 	};
 	weir__own(&made->owned);
+	weir__executor_living(&made->executor);
 	*sim = made;
 	return 0;
 }

@@ -485,7 +485,7 @@ int weir_threads_new(struct weir_threads **threads,
 		options = &defaults;
 	if (!options_valid(options))
 		return -EINVAL;
-	rc = weir_executor_init(&head, &pool_ops, &options->executor);
+	rc = weir__executor_init(&head, &pool_ops, &options->executor);
 	if (rc < 0)
 		return rc;
 	pool = allocate(&head,
@@ -502,6 +502,7 @@ int weir_threads_new(struct weir_threads **threads,
 	weir__poller_thread_init(&pool->service,
 				 pool->executor.options.allocator, pool->name);
 	init_workers(pool);
+	weir__executor_living(&pool->executor);
 	*threads = pool;
 	return 0;
 failed:
@@ -614,6 +615,7 @@ int weir_threads_free(struct weir_threads *threads)
 	rc = weir__registry_await(&threads->executor);
 	if (rc < 0)
 		return rc;
+	weir__living_remove(&threads->executor.registry->living);
 	weir__poller_thread_fini(&threads->service, false);
 	join_all(threads);
 	wait_outside(threads);
