@@ -172,14 +172,15 @@ struct weir_snapshot {
 };
 
 /*
- * Takes a snapshot of all actors of `n` executors. `settle_ns`: looks again
+ * Takes a snapshot of all actors of `n` executors; NULL and 0: of all executors
+ * that are in the process, which are not freed before the look is over. `settle_ns`: looks again
  * after so long, in which the calling thread sleeps, and says whether anything
  * has moved; 0: looks once, and it is not settled. The executors go on; a start, an end or a change
  * of a link may have to wait while some 32 actors are read.
  *
  * The memory is of the first executor's allocator, which is borrowed until
- * weir_snapshot_free(). The caller keeps the executors from being freed. -EINVAL: a null argument, no
- * executor. -ENOMEM: nothing is left. -EDEADLK: in a `released` of an actor.
+ * weir_snapshot_free(), or, of all executors, of the default one. The caller keeps
+ * the `n` executors from being freed. -EINVAL: a null argument. -ENOMEM: nothing is left. -EDEADLK: in a `released` of an actor.
  * Any thread, also in a turn (which then is seen as running).
  */
 WEIR_API WEIR_MUST_CHECK int weir_snapshot_new(
@@ -237,6 +238,15 @@ WEIR_API size_t weir_snapshot_json(const struct weir_snapshot *snapshot,
 				   char *text, size_t n);
 WEIR_API size_t weir_snapshot_dot(const struct weir_snapshot *snapshot,
 				  char *text, size_t n);
+
+/*
+ * Lines of at most 80 bytes, for a terminal: who is to blame; then the actors,
+ * those first that have waited longest inside the program, and the links, the
+ * fullest first. Shares, times and rates are there if a sampler has made the
+ * snapshot. As weir_snapshot_why_text().
+ */
+WEIR_API size_t weir_snapshot_table(const struct weir_snapshot *snapshot,
+				    char *text, size_t n);
 
 #ifdef __cplusplus
 }

@@ -37,6 +37,7 @@
 #include <weir/flow_switch.h>
 #include <weir/in.h>
 #include <weir/inspect.h>
+#include <weir/inspector.h>
 #include <weir/items.h>
 #include <weir/loop.h>
 #include <weir/out.h>

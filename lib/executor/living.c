@@ -37,12 +37,17 @@ static struct weir__living_list *lock(void)
 void weir__living_add(struct weir__living *node, struct weir_executor *executor)
 {
 	struct weir__living_list *list = lock();
+	bool begun;
 
 	assert(list && !node->executor);
 	node->executor = executor;
 	node->next = list->first;
 	list->first = node;
+	begun = list->begun;
+	list->begun = true;
 	weir__unlock(&list->lock);
+	if (!begun)
+		weir__inspector_begin();
 }
 
 /* Under the lock. False: it is not listed. */

@@ -21,6 +21,7 @@
 #ifndef WEIR_EXECUTOR_LIVING_H
 #define WEIR_EXECUTOR_LIVING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,7 @@ struct weir__living {
 struct weir__living_list {
 	struct weir__lock lock;
 	struct weir__living *first;
+	bool begun; /* there was an executor in this process */
 };
 
 /* Atomic: set once. */
@@ -46,6 +48,14 @@ extern struct weir__living_list *weir__living
 
 /* Makes the list, if there is none yet. 0 or -ENOMEM. */
 int weir__living_open(void);
+
+/*
+ * In lib/inspect/inspector.c, far above: called once in each process that has an
+ * executor, when the first one is listed. It looks whether the program's user
+ * wants to look inside, and by this call it is in programs that are linked
+ * statically, too.
+ */
+void weir__inspector_begin(void);
 
 /* After weir__living_open(). The executor is whole, and stays where it is. */
 void weir__living_add(struct weir__living *node,

@@ -19,6 +19,7 @@
 #include "actor/port.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "executor/living.h"
 #include "executor/registry.h"
 #include "lane/lane.h"
 
@@ -277,9 +278,10 @@ static void look_at(struct weir_executor *executor, struct taking *taking)
 	weir__registry_look_end(registry);
 }
 
-/* All of them; NULL: no memory. */
-static struct weir__snapshot *look_at_all(
-	struct weir_executor *const *executors, size_t n)
+/* All of these; NULL: no memory. */
+static struct weir__snapshot *look_at_these(
+	struct weir_executor *const *executors, size_t n,
+	const struct weir_allocator *allocator)
 {
 	struct taking taking = {.look = {.link = add_link,
 					 .part = add_part,
@@ -290,8 +292,7 @@ static struct weir__snapshot *look_at_all(
 	for (i = 0; i < n; i++)
 		room += weir_executor_alive(executors[i]);
 	for (;; room *= 2) {
-		taking.snapshot = weir__snapshot_new(
-			executors[0]->options.allocator, room);
+		taking.snapshot = weir__snapshot_new(allocator, room);
 		if (!taking.snapshot)
 			return NULL;
 		taking.full = false;
@@ -301,6 +302,34 @@ static struct weir__snapshot *look_at_all(
 			return taking.snapshot;
 		weir_snapshot_free(&taking.snapshot->seen);
 	}
+}
+
+/* All that live in the process, which are held meanwhile; NULL: no memory. */
+static struct weir__snapshot *look_at_living(void)
+{
+	const struct weir_allocator *allocator = weir_allocator_default();
+	struct weir_executor **executors = NULL;
+	struct weir__snapshot *made;
+	size_t room = 0, n;
+
+	while ((n = weir__living_hold(executors, room)) > room) {
+		weir__free(allocator, executors, room * sizeof(*executors));
+		room = n + 8;
+		executors = weir__alloc(allocator, room * sizeof(*executors));
+		if (!executors)
+			return NULL;
+	}
+	made = look_at_these(executors, n, allocator);
+	weir__living_let_go(executors, n);
+	weir__free(allocator, executors, room * sizeof(*executors));
+	return made;
+}
+
+static struct weir__snapshot *look_at_all(
+	struct weir_executor *const *executors, size_t n)
+{
+	return n ? look_at_these(executors, n, executors[0]->options.allocator)
+		 : look_at_living();
 }
 
 /* --- Comparing ----------------------------------------------------------- */
@@ -431,7 +460,7 @@ int weir_snapshot_new(struct weir_snapshot **snapshot,
 	if (!snapshot)
 		return -EINVAL;
 	*snapshot = NULL;
-	if (!executors || n == 0)
+	if (!executors != !n)
 		return -EINVAL;
 	for (i = 0; i < n; i++)
 		if (!executors[i])

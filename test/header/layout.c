@@ -156,6 +156,9 @@ SIZE(weir_seen_object, 48);
 SIZE(weir_snapshot, 120);
 SIZE(weir_reason, 40);
 
+/* inspector.h */
+SIZE(weir_inspector_options, 40);
+
 /* items.h */
 SIZE(weir_items, 32);
 

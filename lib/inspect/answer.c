@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inspect/answer.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <weir/inspect.h>
+
+#include "base/memory.h"
+#include "inspect/table.h"
+
+#define SETTLE_NS 1000000u
+#define NAMED_MAX 8u /* actors of the same name are told */
+
+static const char help[] =
+	"why [ACTOR]  who holds the others up, or why that actor waits: its\n"
+	"             name, a part of it, or its number\n"
+	"table [N]    actors and links, each in a line, at most so many\n"
+	"json         all of it\n"
+	"dot          the graph, for Graphviz\n"
+	"help         this\n";
+
+/* What fills up to n bytes, and says how many there are. */
+struct question {
+	size_t (*write)(const struct weir_snapshot *snapshot,
+			const char *argument, char *text, size_t n);
+	const char *name;
+	bool takes_argument;
+};
+
+static size_t why_actor(const struct weir_snapshot *snapshot, size_t actor,
+			char *text, size_t n, size_t at)
+{
+	return at + weir_snapshot_why_text(snapshot, actor,
+					   at < n ? text + at : NULL,
+					   at < n ? n - at : 0);
+}
+
+/* Those whose name is that, or has it in it. */
+static size_t why_named(const struct weir_snapshot *snapshot, const char *name,
+			bool whole, char *text, size_t n)
+{
+	size_t i, at = 0, found = 0;
+
+	for (i = 0; i < snapshot->n_actors && found < NAMED_MAX; i++) {
+		const char *own = snapshot->actors[i].name;
+
+		if (whole ? strcmp(own, name) != 0 : !strstr(own, name))
+			continue;
+		if (found++) {
+			if (at < n)
+				(void)snprintf(text + at, n - at, "\n");
+			at++;
+		}
+		at = why_actor(snapshot, i, text, n, at);
+	}
+	return at;
+}
+
+static size_t why(const struct weir_snapshot *snapshot, const char *argument,
+		  char *text, size_t n)
+{
+	char *end;
+	unsigned long number;
+	size_t said;
+
+	if (!*argument)
+		return why_actor(snapshot, WEIR_NOWHERE, text, n, 0);
+	number = strtoul(argument, &end, 10);
+	if (!*end && isdigit((unsigned char)*argument) &&
+	    number < snapshot->n_actors)
+		return why_actor(snapshot, number, text, n, 0);
+	said = why_named(snapshot, argument, true, text, n);
+	if (!said)
+		said = why_named(snapshot, argument, false, text, n);
+	if (said)
+		return said;
+	return (size_t)snprintf(text, n, "error: there is no actor %s\n",
+				argument);
+}
+
+static size_t json(const struct weir_snapshot *snapshot, const char *argument,
+		   char *text, size_t n)
+{
+	(void)argument;
+	return weir_snapshot_json(snapshot, text, n);
+}
+
+static size_t dot(const struct weir_snapshot *snapshot, const char *argument,
+		  char *text, size_t n)
+{
+	(void)argument;
+	return weir_snapshot_dot(snapshot, text, n);
+}
+
+static size_t table(const struct weir_snapshot *snapshot, const char *argument,
+		    char *text, size_t n)
+{
+	unsigned long rows = strtoul(argument, NULL, 10);
+
+	return weir__snapshot_table(
+		snapshot,
+		rows && rows < WEIR__TABLE_ROWS ? rows : WEIR__TABLE_ROWS, text,
+		n);
+}
+
+static const struct question questions[] = {
+	{why, "why", true},
+	{table, "table", true},
+	{json, "json", false},
+	{dot, "dot", false},
+};
+
+static int room_for(struct weir__answer *answer, size_t n,
+		    const struct weir_allocator *allocator)
+{
+	*answer = (struct weir__answer){
+		.text = weir__alloc(allocator, n + 1),
+		.size = n + 1,
+		.n = n,
+	};
+	return answer->text ? 0 : -ENOMEM;
+}
+
+int weir__answer_text(const char *text, const struct weir_allocator *allocator,
+		      struct weir__answer *answer)
+{
+	size_t n = strlen(text);
+	int rc = room_for(answer, n, allocator);
+
+	if (rc == 0)
+		memcpy(answer->text, text, n + 1);
+	return rc;
+}
+
+/* The snapshot is what it is, so it is as long the second time. */
+static int write_all(const struct question *question, const char *argument,
+		     const struct weir_allocator *allocator,
+		     struct weir__answer *answer)
+{
+	struct weir_snapshot *snapshot;
+	int rc = weir_snapshot_new(&snapshot, NULL, 0, SETTLE_NS);
+
+	if (rc < 0)
+		return rc;
+	rc = room_for(answer, question->write(snapshot, argument, NULL, 0),
+		      allocator);
+	if (rc == 0)
+		(void)question->write(snapshot, argument, answer->text,
+				      answer->size);
+	weir_snapshot_free(snapshot);
+	return rc;
+}
+
+int weir__answer(const char *line, const struct weir_allocator *allocator,
+		 struct weir__answer *answer)
+{
+	size_t word = strcspn(line, " "), i;
+	const char *argument = line + word + strspn(line + word, " ");
+
+	for (i = 0; i < sizeof(questions) / sizeof(*questions); i++) {
+		if (strncmp(questions[i].name, line, word) != 0 ||
+		    questions[i].name[word] != '\0')
+			continue;
+		if (*argument && !questions[i].takes_argument)
+			break;
+		return write_all(&questions[i], argument, allocator, answer);
+	}
+	if (strcmp(line, "help") == 0)
+		return weir__answer_text(help, allocator, answer);
+	return weir__answer_text(
+		"error: that is not known here; ask for help\n", allocator,
+		answer);
+}
