@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command `weir`: docs/command.md. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command/client.h"
+#include "command/find.h"
+#include "command/top.h"
+
+enum { WRONG = 1, USAGE = 2 };
+
+static const char usage[] =
+	"usage: weir list\n"
+	"       weir top [-b] [-n TIMES] [-d SECONDS] PID\n"
+	"       weir why PID [ACTOR]\n"
+	"       weir table PID\n"
+	"       weir dot PID\n"
+	"       weir json PID\n"
+	"PID is a process that runs with WEIR_INSPECT=1, or calls\n"
+	"weir_inspector_new(); or the path of its socket.\n";
+
+static int fail(const char *whom, int rc)
+{
+	const char *what = strerror(-rc);
+
+	if (rc == -ESRCH)
+		what = "there is no such process";
+	else if (rc == -ENOENT)
+		what = "it does not listen: start it with WEIR_INSPECT=1, or "
+		       "let it call weir_inspector_new()";
+	else if (rc == -EACCES || rc == -EPERM)
+		what = "it is another user's, who alone may look inside";
+	else if (rc == -EINVAL)
+		what = "it is no number of a process, and no path";
+	else if (rc == -ETIMEDOUT)
+		what = "it does not answer";
+	else if (rc == -EPIPE)
+		what = "it has hung up without an answer";
+	(void)fprintf(stderr, "weir: %s: %s\n", whom, what);
+	return WRONG;
+}
+
+static int use(void)
+{
+	(void)fputs(usage, stderr);
+	return USAGE;
+}
+
+/* Prints the answer; one that says what is wrong to stderr. */
+static int print_answer(const char *whom, const char *line)
+{
+	static const char wrong[] = "error: ";
+	char *text;
+	int rc = ask(whom, line, &text), status = 0;
+
+	if (rc < 0)
+		return fail(whom, rc);
+	if (strncmp(text, wrong, strlen(wrong)) == 0) {
+		(void)fprintf(stderr, "weir: %s: %s", whom,
+			      text + strlen(wrong));
+		status = WRONG;
+	} else if (fputs(text, stdout) < 0 || fflush(stdout)) {
+		status = fail("stdout", -errno);
+	}
+	free(text);
+	return status;
+}
+
+static int why(int n, char **arguments)
+{
+	char line[256] = "why";
+
+	if (n < 1 || n > 2)
+		return use();
+	if (n == 2 && (size_t)snprintf(line, sizeof(line), "why %s",
+				       arguments[1]) >= sizeof(line))
+		return fail(arguments[1], -ENAMETOOLONG);
+	return print_answer(arguments[0], line);
+}
+
+/* Of a positive number; 0: it is none. */
+static double number(const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	return *text && !*end && value > 0 && value < 1e6 ? value : 0;
+}
+
+static int run_top(int n, char **arguments)
+{
+	struct top options = {.every_ms = 1000};
+	double value;
+	int option, rc;
+
+	/* arguments[-1] is the word `top` */
+	while ((option = getopt(n + 1, arguments - 1, "bn:d:")) != -1) {
+		value = optarg ? number(optarg) : 1;
+		if (option == '?' || value == 0)
+			return use();
+		if (option == 'b')
+			options.batch = true;
+		else if (option == 'n')
+			options.times = (uint64_t)value;
+		else
+			options.every_ms = (uint64_t)(value * 1000);
+	}
+	if (n + 1 != optind + 1 || (options.every_ms == 0))
+		return use();
+	options.whom = arguments[optind - 1];
+	rc = top(&options);
+	return rc < 0 ? fail(options.whom, rc) : 0;
+}
+
+static bool print_process(pid_t pid, const char *path, void *context)
+{
+	char file[64], name[64] = "?\n";
+	FILE *from;
+
+	(void)context;
+	(void)snprintf(file, sizeof(file), "/proc/%ld/comm", (long)pid);
+	from = fopen(file, "re");
+	if (from) {
+		if (!fgets(name, sizeof(name), from))
+			(void)strcpy(name, "?\n");
+		(void)fclose(from);
+	}
+	name[strcspn(name, "\n")] = '\0';
+	printf("%8ld %-15s %s\n", (long)pid, name, path);
+	return false;
+}
+
+static int list(void)
+{
+	int rc = find_all(print_process, NULL);
+
+	return rc < 0 ? fail("/proc/net/unix", rc) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int n = argc - 2;
+
+	if (strcmp(what, "list") == 0 && n == 0)
+		return list();
+	if (strcmp(what, "top") == 0)
+		return run_top(n, argv + 2);
+	if (strcmp(what, "why") == 0)
+		return why(n, argv + 2);
+	if ((strcmp(what, "dot") == 0 || strcmp(what, "json") == 0 ||
+	     strcmp(what, "table") == 0) &&
+	    n == 1)
+		return print_answer(argv[2], what);
+	if (strcmp(what, "help") == 0 || strcmp(what, "--help") == 0)
+		return fputs(usage, stdout) < 0;
+	return use();
+}

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""weir.py COMMAND PROGRAM: what the command says of a program that stands still, which
+has no line of code for it; also on a terminal. COMMAND is the command, PROGRAM is
+stands.c."""
+
+import json
+import os
+import pathlib
+import pty
+import select
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import fcntl
+
+COMMAND, PROGRAM = sys.argv[1:]
+BLAME = "2 held up by: ignore < acquire waits for a permit"
+
+
+def run(*arguments, status=0):
+    done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == status, (arguments, done)
+    return done.stderr if status else done.stdout
+
+
+def start(folder, value="1"):
+    program = subprocess.Popen(
+        [PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=dict(os.environ, WEIR_INSPECT=value, XDG_RUNTIME_DIR=folder))
+    assert program.stdout.readline() == "up\n"
+    return program
+
+
+def end(program):
+    program.stdin.close()
+    assert program.wait(60) == 0
+    program.stdout.close()
+
+
+def settled(pid):
+    """Once the flow has come to its halt."""
+    until = time.monotonic() + 60
+    while BLAME not in (said := run("why", pid)):
+        assert time.monotonic() < until, said
+
+
+def says_who_is_to_blame(pid):
+    settled(pid)
+    assert run("why", pid, "range").startswith("range waits for room in ignore < acquire")
+    seen = json.loads(run("json", pid))
+    assert [one["name"] for one in seen["actors"]] == ["ignore < acquire", "range"], seen
+    assert run("dot", pid).startswith("digraph")
+    table = run("table", pid)
+    assert all(len(line) <= 80 for line in table.splitlines()), table
+    assert "16      16 100%" in table, table
+
+
+def says_what_is_wrong(pid, folder):
+    assert "no actor nobody" in run("why", pid, "nobody", status=1)
+    assert "no such process" in run("why", "4194305", status=1)
+    assert "does not listen" in run("why", str(os.getpid()), status=1)
+    assert "no number" in run("why", "me", status=1)
+    assert "usage" in run("why", status=2)
+    assert "usage" in run("top", "-n", "0", pid, status=2)
+    assert "usage" in run(status=2)
+    assert run("why", f"{folder}/nothing", status=1)
+
+
+def top_is_for_scripts(pid):
+    said = run("top", "-b", "-n", "2", "-d", "0.01", pid)
+    assert said.count("NUMBER ACTOR") == 2, said
+    assert "\033" not in said
+
+
+def resize(fd, rows, columns):
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def read_until(fd, wanted):
+    said = b""
+    while wanted not in said:
+        ready, _, _ = select.select([fd], [], [], 60)
+        assert ready, said
+        said += os.read(fd, 65536)
+    return said
+
+
+def top_draws_on_a_terminal(pid):
+    child, fd = pty.fork()
+    if child == 0:
+        os.execv(COMMAND, [COMMAND, "top", "-d", "1000", pid])
+    resize(fd, 24, 80)
+    said = read_until(fd, b"\033[J")
+    assert b"ACTOR" in said and b"\033[?1049h" in said, said
+    # another size is drawn at once, and no line is longer
+    resize(fd, 10, 40)
+    said = read_until(fd, b"\033[J")
+    lines = said.rsplit(b"\033[H", 1)[1].replace(b"\r", b"").split(b"\n")
+    assert len(lines) <= 10, lines
+    assert all(len(line.replace(b"\033[K", b"").replace(b"\033[J", b"")) <= 40
+               for line in lines[1:]), lines
+    os.write(fd, b"q")
+    read_until(fd, b"\033[?1049l")
+    _, status = os.waitpid(child, 0)
+    assert status == 0, status
+    os.close(fd)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        program = start(folder)
+        pid = str(program.pid)
+        sockets = pathlib.Path(folder, "weir")
+        says_who_is_to_blame(pid)
+        says_what_is_wrong(pid, folder)
+        top_is_for_scripts(pid)
+        top_draws_on_a_terminal(pid)
+        assert f"{folder}/weir/{pid}.sock" in run("list")
+        end(program)
+        assert not list(sockets.iterdir())
+        program = start(folder, f"{folder}/own")
+        settled(f"{folder}/own")
+        end(program)
+        # not asked for, it does not listen
+        program = start(folder, "0")
+        assert "does not listen" in run("why", str(program.pid), status=1)
+        end(program)
+        assert not list(sockets.iterdir())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
