@@ -34,6 +34,7 @@
 #include "inspect/socket_path.h"
 
 #define CLIENTS 4u
+#define RETRY_MS 50
 
 /* For tests, which have less. */
 uint64_t weir__inspector_patience_ns = 5 * WEIR__SECOND;
@@ -92,8 +93,12 @@ static void let_in(struct weir_inspector *self)
 			 SOCK_CLOEXEC | SOCK_NONBLOCK);
 	size_t i;
 
-	if (fd < 0)
+	if (fd < 0) {
+		/* no descriptor is left: it would be told of at once, again */
+		if (errno != EAGAIN && errno != ECONNABORTED)
+			(void)poll(NULL, 0, RETRY_MS);
 		return;
+	}
 	for (i = 0; i < CLIENTS && self->clients[i].fd >= 0; i++)
 		;
 	if (i < CLIENTS && may_ask(fd))

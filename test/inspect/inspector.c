@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -112,7 +113,8 @@ static void what_waits_is_told(void **state)
 	assert_string_equal(weir_inspector_path(inspector), path);
 	assert_non_null(strstr(asked("why one\n"), "one waits for input"));
 	/* a part of a name, and a number */
-	assert_non_null(strstr(asked("why ther\n"), "other one waits for input"));
+	assert_non_null(
+		strstr(asked("why ther\n"), "other one waits for input"));
 	assert_non_null(strstr(asked("why 0\n"), " waits "));
 	assert_string_equal(asked("why nobody\n"),
 			    "error: there is no actor nobody\n");
@@ -216,6 +218,25 @@ static void who_goes_early_leaves_nothing_behind(void **state)
 		assert_int_equal(close(fd), 0);
 	}
 	assert_non_null(strstr(asked("help\n"), "json"));
+	weir_inspector_free(inspector);
+}
+
+static void who_comes_when_no_descriptor_is_left_is_answered_later(void **state)
+{
+	struct rlimit all, none;
+	int fd, next;
+
+	assert_int_equal(listen_at(path), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+	fd = come();
+	next = dup(fd);
+	assert_int_equal(close(next), 0);
+	none = (struct rlimit){.rlim_cur = (rlim_t)next,
+			       .rlim_max = all.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	say(fd, "help\n");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+	assert_non_null(strstr(heard(fd), "json"));
 	weir_inspector_free(inspector);
 }
 
@@ -462,6 +483,7 @@ int main(void)
 		CASE(who_says_nothing_is_hung_up_on),
 		CASE(many_are_answered_one_after_the_other),
 		CASE(who_goes_early_leaves_nothing_behind),
+		CASE(who_comes_when_no_descriptor_is_left_is_answered_later),
 		CASE(who_does_not_read_holds_nobody_up),
 		CASE(another_user_is_not_answered),
 		CASE(the_socket_is_its_users_alone),

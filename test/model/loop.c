@@ -141,6 +141,9 @@ static void setup(void *context)
 	struct world *w = context;
 
 	weir__tasks = &tasks;
+	/* an execution that was left early has left its own there */
+	if (weir__living)
+		*weir__living = (struct weir__living_list){.begun = true};
 	assert(weir_loop_new(&w->loop, &options) == 0);
 	explorer_name(w, sizeof(*w), "world");
 }

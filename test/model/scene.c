@@ -361,6 +361,9 @@ struct scene *scene_open(void *context, bool at_once)
 	explorer_ignore(s->others, sizeof(s->others));
 	s->at_once = at_once;
 	s->items = (struct weir_items){.drop = drop, .share = share};
+	/* an execution that was left early has left its own there */
+	if (weir__living)
+		*weir__living = (struct weir__living_list){.begun = true};
 	explorer_assert(
 		weir_executor_init(&s->executor, &executor_ops, &options) == 0);
 	return s;

@@ -11,6 +11,7 @@
 
 #include <weir/semaphore.h>
 
+#include "executor/living.h"
 #include "runner.h"
 
 struct holder {
@@ -225,6 +226,9 @@ static void with_new_actor(void *context)
 	struct world *w = context;
 
 	no_permit(w);
+	/* an execution that was left early has left its own there */
+	if (weir__living)
+		*weir__living = (struct weir__living_list){.begun = true};
 	explorer_assert(
 		weir_executor_init(&w->executor, &executor_ops, &options) == 0);
 	explorer_assert(weir_actor_init(&w->holder.actor, &holder_ops,
