@@ -23,7 +23,7 @@ static int find(const char *whom, struct sockaddr_un *address)
 		*address = (struct sockaddr_un){.sun_family = AF_UNIX};
 		if (strlen(whom) >= sizeof(address->sun_path))
 			return -ENAMETOOLONG;
-		strcpy(address->sun_path, whom);
+		memcpy(address->sun_path, whom, strlen(whom));
 		return 0;
 	}
 	if (*end || pid <= 0)

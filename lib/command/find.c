@@ -29,14 +29,18 @@ static pid_t process_of(const char *path)
 /* A line of the list; what listens has the flag 00010000. */
 static const char *path_of(char *line)
 {
-	unsigned flags;
-	int path = 0;
+	const char *at = line;
+	unsigned long flags = 0;
+	int field;
 
 	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "%*s %*s %*s %x %*s %*s %*s %n", &flags, &path) != 1 ||
-	    !path || !(flags & 0x10000))
-		return NULL;
-	return line + path;
+	for (field = 0; field < 7; field++) {
+		if (field == 3)
+			flags = strtoul(at, NULL, 16);
+		at += strcspn(at, " ");
+		at += strspn(at, " ");
+	}
+	return *at && (flags & 0x10000) ? at : NULL;
 }
 
 int find_all(bool (*found)(pid_t pid, const char *path, void *context),
@@ -72,7 +76,7 @@ static bool is_wanted(pid_t pid, const char *path, void *context)
 	if (pid != wanted->pid ||
 	    strlen(path) >= sizeof(wanted->address->sun_path))
 		return false;
-	strcpy(wanted->address->sun_path, path);
+	memcpy(wanted->address->sun_path, path, strlen(path) + 1);
 	wanted->found = true;
 	return true;
 }

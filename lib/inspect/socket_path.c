@@ -16,7 +16,7 @@ int weir__socket_path_set(struct sockaddr_un *address, const char *path)
 	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
 	if (!*path || strlen(path) >= sizeof(address->sun_path))
 		return -ENAMETOOLONG;
-	strcpy(address->sun_path, path);
+	memcpy(address->sun_path, path, strlen(path));
 	return 0;
 }
 

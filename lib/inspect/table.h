@@ -8,6 +8,6 @@
 #define WEIR__TABLE_ROWS 100u
 
 size_t weir__snapshot_table(const struct weir_snapshot *snapshot, size_t rows,
-			    char *text, size_t n);
+			    char *at, size_t n);
 
 #endif
