@@ -47,6 +47,7 @@
 #include <weir/process_manager.h>
 #include <weir/reactive.h>
 #include <weir/request.h>
+#include <weir/sampler.h>
 #include <weir/semaphore.h>
 #include <weir/sim.h>
 #include <weir/stage.h>

@@ -147,5 +147,6 @@ int weir__snapshot_join(struct weir__snapshot *self)
 			port->group = find(self, ports, port->group_port);
 	}
 	weir__free(self->allocator, ports, self->room_ports * sizeof(*ports));
+	self->joined = true;
 	return 0;
 }

@@ -29,7 +29,8 @@
 struct taking {
 	struct weir__look look; /* first */
 	struct weir__snapshot *snapshot;
-	bool full; /* there was no room */
+	bool names; /* are asked for */
+	bool full;  /* there was no room */
 };
 
 static struct taking *taking_of(struct weir__look *look)
@@ -113,9 +114,10 @@ static void add_part(struct weir__look *look, const char *name,
 	struct weir_seen_actor *actor =
 		&self->snapshot->actors[self->snapshot->seen.n_actors];
 
-	if (actor->name[0])
+	if (self->names && actor->name[0])
 		weir__snapshot_add_name(actor, " < ");
-	weir__snapshot_add_name(actor, name);
+	if (self->names)
+		weir__snapshot_add_name(actor, name);
 	if (awaits != WEIR_WAIT_NONE)
 		actor->wakers |= 1u << awaits;
 }
@@ -171,7 +173,7 @@ enum weir_wait weir__snapshot_wait(uint32_t gate)
 		return WEIR_WAIT_PARENT;
 	if (gate & WEIR__GATE_PORTLESS)
 		return WEIR_WAIT_WAKE;
-	return WEIR_WAIT_OTHER; /* at a port: see find_waits() */
+	return WEIR_WAIT_OTHER; /* at a port: see weir__snapshot_waits() */
 }
 
 static WEIR__LOOKS bool see_actor(struct weir_task *task, uint64_t id,
@@ -278,58 +280,81 @@ static void look_at(struct weir_executor *executor, struct taking *taking)
 	weir__registry_look_end(registry);
 }
 
-/* All of these; NULL: no memory. */
-static struct weir__snapshot *look_at_these(
-	struct weir_executor *const *executors, size_t n,
-	const struct weir_allocator *allocator)
+static size_t room_for(struct weir_executor *const *executors, size_t n)
 {
-	struct taking taking = {.look = {.link = add_link,
-					 .part = add_part,
-					 .demand = add_demand,
-					 .object = add_object}};
 	size_t room = FIRST, i;
 
 	for (i = 0; i < n; i++)
 		room += weir_executor_alive(executors[i]);
-	for (;; room *= 2) {
-		taking.snapshot = weir__snapshot_new(allocator, room);
-		if (!taking.snapshot)
-			return NULL;
+	return room;
+}
+
+/* All of these. */
+static int look_at_these(struct weir__snapshot **at,
+			 struct weir_executor *const *executors, size_t n,
+			 const struct weir_allocator *allocator, bool names)
+{
+	struct taking taking = {
+		.look = {.link = add_link,
+			 .part = add_part,
+			 .demand = add_demand,
+			 .object = add_object},
+		.snapshot = *at,
+		.names = names,
+		.full = !*at,
+	};
+	size_t room = *at ? (*at)->room_actors : 0, i;
+
+	for (;;) {
+		if (taking.full) {
+			room = room ? 2 * room : room_for(executors, n);
+			weir_snapshot_free(*at ? &(*at)->seen : NULL);
+			*at = taking.snapshot =
+				weir__snapshot_new(allocator, room);
+		}
+		if (!*at)
+			return -ENOMEM;
 		taking.full = false;
+		(*at)->seen.n_actors = 0;
+		(*at)->seen.n_ports = (*at)->seen.n_links = 0;
+		(*at)->seen.n_demands = (*at)->seen.n_objects = 0;
+		(*at)->joined = false;
 		for (i = 0; i < n && !taking.full; i++)
 			look_at(executors[i], &taking);
 		if (!taking.full)
-			return taking.snapshot;
-		weir_snapshot_free(&taking.snapshot->seen);
+			return 0;
 	}
 }
 
-/* All that live in the process, which are held meanwhile; NULL: no memory. */
-static struct weir__snapshot *look_at_living(void)
+/* All that live in the process, which are held meanwhile. */
+static int look_at_living(struct weir__snapshot **at, bool names)
 {
 	const struct weir_allocator *allocator = weir_allocator_default();
 	struct weir_executor **executors = NULL;
-	struct weir__snapshot *made;
 	size_t room = 0, n;
+	int rc;
 
 	while ((n = weir__living_hold(executors, room)) > room) {
 		weir__free(allocator, executors, room * sizeof(*executors));
 		room = n + 8;
 		executors = weir__alloc(allocator, room * sizeof(*executors));
 		if (!executors)
-			return NULL;
+			return -ENOMEM;
 	}
-	made = look_at_these(executors, n, allocator);
+	rc = look_at_these(at, executors, n, allocator, names);
 	weir__living_let_go(executors, n);
 	weir__free(allocator, executors, room * sizeof(*executors));
-	return made;
+	return rc;
 }
 
-static struct weir__snapshot *look_at_all(
-	struct weir_executor *const *executors, size_t n)
+int weir__snapshot_look(struct weir__snapshot **at,
+			struct weir_executor *const *executors, size_t n,
+			bool names)
 {
-	return n ? look_at_these(executors, n, executors[0]->options.allocator)
-		 : look_at_living();
+	if (n == 0)
+		return look_at_living(at, names);
+	return look_at_these(at, executors, n, executors[0]->options.allocator,
+			     names);
 }
 
 /* --- Comparing ----------------------------------------------------------- */
@@ -349,8 +374,7 @@ static void know_nothing(struct weir__snapshot *self)
 		self->links[i].items_ever = self->links[i].rate = WEIR_UNKNOWN;
 }
 
-/* An actor that waits at ports waits for what the first of them does. */
-static void find_waits(struct weir__snapshot *self)
+void weir__snapshot_waits(struct weir__snapshot *self)
 {
 	struct weir_seen_actor *actor;
 	size_t i, p;
@@ -371,7 +395,7 @@ int weir__snapshot_finish(struct weir__snapshot *self)
 
 	if (rc < 0)
 		return rc;
-	find_waits(self);
+	weir__snapshot_waits(self);
 	know_nothing(self);
 	return weir__snapshot_causes(self);
 }
@@ -438,44 +462,49 @@ static int settle(struct weir__snapshot *self,
 		  uint64_t settle_ns)
 {
 	const struct timespec time = weir__clock_timespec(settle_ns);
-	struct weir__snapshot *later;
+	struct weir__snapshot *later = NULL;
+	int rc;
 
 	nanosleep(&time, NULL);
-	later = look_at_all(executors, n);
-	if (!later)
-		return -ENOMEM;
+	rc = weir__snapshot_look(&later, executors, n, false);
+	if (rc < 0)
+		return rc;
 	self->seen.settled = weir__snapshot_same(&self->seen, &later->seen);
 	weir_snapshot_free(&later->seen);
 	return 0;
+}
+
+int weir__snapshot_check(struct weir_executor *const *executors, size_t n)
+{
+	size_t i;
+
+	if (!executors != !n)
+		return -EINVAL;
+	for (i = 0; i < n; i++)
+		if (!executors[i])
+			return -EINVAL;
+	return weir__thread.holds ? -EDEADLK : 0;
 }
 
 int weir_snapshot_new(struct weir_snapshot **snapshot,
 		      struct weir_executor *const *executors, size_t n,
 		      uint64_t settle_ns)
 {
-	struct weir__snapshot *made;
-	size_t i;
-	int rc = 0;
+	struct weir__snapshot *made = NULL;
+	int rc;
 
 	if (!snapshot)
 		return -EINVAL;
 	*snapshot = NULL;
-	if (!executors != !n)
-		return -EINVAL;
-	for (i = 0; i < n; i++)
-		if (!executors[i])
-			return -EINVAL;
-	if (weir__thread.holds)
-		return -EDEADLK;
-	made = look_at_all(executors, n);
-	if (!made)
-		return -ENOMEM;
-	if (settle_ns)
+	rc = weir__snapshot_check(executors, n);
+	if (rc == 0)
+		rc = weir__snapshot_look(&made, executors, n, true);
+	if (rc == 0 && settle_ns)
 		rc = settle(made, executors, n, settle_ns);
 	if (rc == 0)
 		rc = weir__snapshot_finish(made);
 	if (rc < 0) {
-		weir_snapshot_free(&made->seen);
+		weir_snapshot_free(made ? &made->seen : NULL);
 		return rc;
 	}
 	*snapshot = &made->seen;

@@ -38,6 +38,7 @@ struct weir__snapshot {
 	struct weir_seen_demand *demands;
 	struct weir_seen_object *objects;
 	size_t room_actors, room_ports, room_links, room_demands, room_objects;
+	bool joined;		    /* weir__snapshot_join() */
 	struct weir__cause *causes; /* of each actor; NULL: not asked for */
 };
 
@@ -54,6 +55,21 @@ void weir__snapshot_add_name(struct weir_seen_actor *actor, const char *part);
 /* The same actors wait for the same, and nothing has gone through a link. */
 bool weir__snapshot_same(const struct weir_snapshot *a,
 			 const struct weir_snapshot *b);
+
+/* 0: the executors are there; -EINVAL, -EDEADLK as weir_snapshot_new(). */
+int weir__snapshot_check(struct weir_executor *const *executors, size_t n);
+
+/*
+ * Looks at all actors of the executors, once. *at is filled anew, or NULL, and
+ * made; nothing is joined, and without `names` actors have none. 0, or
+ * -ENOMEM: then *at is NULL.
+ */
+int weir__snapshot_look(struct weir__snapshot **at,
+			struct weir_executor *const *executors, size_t n,
+			bool names);
+
+/* An actor that waits at ports waits for what the first of them does. */
+void weir__snapshot_waits(struct weir__snapshot *snapshot);
 
 /* All is seen: links find where they come from, and actors why they wait. 0 or
  * -ENOMEM. */

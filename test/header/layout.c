@@ -198,6 +198,9 @@ SIZE(weir_reactive_in, 200);
 SIZE(weir_watermark, 16);
 SIZE(weir_max_in_flight, 32);
 
+/* sampler.h */
+SIZE(weir_sampler_options, 80);
+
 /* semaphore.h */
 SIZE(weir_semaphore, 32);
 SIZE(weir_acquire, 64);

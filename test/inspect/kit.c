@@ -24,7 +24,8 @@ static uint32_t turns(struct weir_actor *actor, uint32_t n)
 				weir_semaphore_port_take(&self->permit, 1), 0);
 		if (!self->waits)
 			continue;
-		assert_int_equal(weir_delay_for(&self->delay, HOUR_NS), 0);
+		assert_int_equal(weir_delay_for(&self->delay, self->wait_ns),
+				 0);
 		return done + 1;
 	}
 	return done;
@@ -39,6 +40,7 @@ void node_init(struct node *node, struct weir_executor *executor,
 		.ops = {.name = name, .turns = turns},
 		.n_ins = n_ins,
 		.n_outs = n_outs,
+		.wait_ns = HOUR_NS,
 	};
 	assert_int_equal(weir_actor_init(&node->actor, &node->ops, executor),
 			 0);

@@ -20,7 +20,8 @@ struct node {
 	struct weir_delay delay;
 	struct weir_semaphore_port permit;
 	size_t n_ins, n_outs;
-	bool waits;			   /* for an hour, after each turn */
+	bool waits;			   /* after each turn */
+	uint64_t wait_ns;		   /* so long; an hour */
 	void (*before)(struct node *node); /* each turn; NULL: nothing */
 };
 
