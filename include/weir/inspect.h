@@ -248,6 +248,14 @@ WEIR_API size_t weir_snapshot_dot(const struct weir_snapshot *snapshot,
 WEIR_API size_t weir_snapshot_table(const struct weir_snapshot *snapshot,
 				    char *text, size_t n);
 
+/*
+ * For Prometheus, in its text format 0.0.4 (docs/sampler.md has the names), of
+ * 100 actors and 100 links at most, and what the others are together; it is sent
+ * as "text/plain; version=0.0.4; charset=utf-8". As weir_snapshot_why_text().
+ */
+WEIR_API size_t weir_snapshot_prometheus(const struct weir_snapshot *snapshot,
+					 char *text, size_t n);
+
 #ifdef __cplusplus
 }
 #endif

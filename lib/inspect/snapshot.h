@@ -81,6 +81,9 @@ int weir__snapshot_join(struct weir__snapshot *snapshot);
 /* Finds the cause of each actor. 0 or -ENOMEM. */
 int weir__snapshot_causes(struct weir__snapshot *snapshot);
 
+/* As formats for programs have it: "room". */
+const char *weir__snapshot_wait_name(enum weir_wait wait);
+
 /* Since when the actor waits at that port, WEIR_NOWHERE: or runs. */
 static inline uint64_t weir__snapshot_since(
 	const struct weir_snapshot *snapshot, size_t actor, size_t port)

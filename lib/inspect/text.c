@@ -353,6 +353,11 @@ static const char *const wait_names[] = {
 	[WEIR_WAIT_PARENT] = "parent",	 [WEIR_WAIT_OTHER] = "other",
 };
 
+const char *weir__snapshot_wait_name(enum weir_wait wait)
+{
+	return wait_names[wait];
+}
+
 /* As strings of JSON and of DOT are quoted; bytes that are no ASCII as they
  * are. */
 static void say_string(struct saying *text, const char *string)
