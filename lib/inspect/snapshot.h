@@ -69,14 +69,14 @@ int weir__snapshot_look(struct weir__snapshot **at,
 			bool names);
 
 /* An actor that waits at ports waits for what the first of them does. */
-void weir__snapshot_waits(struct weir__snapshot *snapshot);
+void weir__snapshot_waits(struct weir__snapshot *self);
 
 /* All is seen: links find where they come from, and actors why they wait. 0 or
  * -ENOMEM. */
-int weir__snapshot_finish(struct weir__snapshot *snapshot);
+int weir__snapshot_finish(struct weir__snapshot *self);
 
 /* Links, groups, demands and objects find what they belong to. 0 or -ENOMEM. */
-int weir__snapshot_join(struct weir__snapshot *snapshot);
+int weir__snapshot_join(struct weir__snapshot *self);
 
 /* Finds the cause of each actor. 0 or -ENOMEM. */
 int weir__snapshot_causes(struct weir__snapshot *snapshot);

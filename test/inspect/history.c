@@ -164,6 +164,9 @@ static void order_does_not_matter(void **state)
 	made->links[0].items += 5;
 	feed(10);
 	assert_int_equal(made->links[0].from, 1);
+	made->links[0].from = WEIR_NOWHERE;
+	feed(10);
+	assert_int_equal(made->links[0].from, 1);
 	assert_int_equal(made->links[0].items_ever, 15);
 	assert_int_equal(made->actors[0].since_ns, 10);
 	assert_int_equal(made->ports[0].since_ns, 10);

@@ -382,12 +382,18 @@ static void stall_init(struct node nodes[static 3])
 
 static void a_stall_is_told_once(void **state)
 {
-	struct node nodes[3];
+	struct node nodes[3], idle;
 
 	stall_init(nodes);
 	run_to(1100 * MS);
 	assert_int_equal(n_told, 0);
+	run_to(3000 * MS);
+	assert_int_equal(n_told, 1);
+	/* it is asked about again when another one rests */
+	node_init(&idle, executor, "idle", 1, 0);
+	node_start(&idle);
 	run_to(9000 * MS);
+	stop_all(&idle, 1);
 	assert_int_equal(n_told, 1);
 	assert_string_equal(told,
 			    "2 held up by: map is suspended, for 1.0 s\n");
@@ -411,6 +417,23 @@ static void a_stall_is_told_again_when_something_has_moved(void **state)
 	assert_int_equal(n_told, 2);
 	assert_string_equal(told,
 			    "2 held up by: map is suspended, for 1.0 s\n");
+	stop_all(nodes, 3);
+}
+
+static void who_has_rested_stalls_with_the_first_item(void **state)
+{
+	struct node nodes[3];
+
+	chain_init(nodes);
+	weir_actor_suspend(&nodes[1].actor);
+	run_to(5000 * MS);
+	assert_int_equal(n_told, 0);
+	put(nodes, 1);
+	run_to(9000 * MS);
+	assert_int_equal(n_told, 1);
+	assert_int_equal(told_ns, 5000 * MS);
+	assert_string_equal(told,
+			    "1 held up by: map is suspended, for 5.0 s\n");
 	stop_all(nodes, 3);
 }
 
@@ -773,6 +796,7 @@ int main(void)
 		test(json_has_what_is_known),
 		test(a_stall_is_told_once),
 		test(a_stall_is_told_again_when_something_has_moved),
+		test(who_has_rested_stalls_with_the_first_item),
 		test(a_cycle_is_a_stall),
 		test(one_stall_beside_what_moves_is_told),
 		test(who_is_idle_does_not_stall),
