@@ -466,6 +466,13 @@ static uint8_t state_of(const struct weir_snapshot *seen,
 	return state;
 }
 
+/* It waits at ports, so that it matters which one is the first. */
+static bool waits_at_ports(enum weir_wait wait)
+{
+	return wait != WEIR_WAIT_NONE && wait != WEIR_WAIT_WAKE &&
+	       wait != WEIR_WAIT_RESUME && wait != WEIR_WAIT_PARENT;
+}
+
 static struct changes see_ports(struct weir__history *self,
 				const struct weir_snapshot *seen,
 				const struct weir_seen_actor *actor,
@@ -480,7 +487,8 @@ static struct changes see_ports(struct weir__history *self,
 
 		see_port(&self->now.ports[actor->port + p], port, now_ns,
 			 &changes);
-		if (port->blocked && changes.at == WEIR_NOWHERE)
+		if (port->blocked && changes.at == WEIR_NOWHERE &&
+		    waits_at_ports(actor->wait))
 			changes.at = p;
 	}
 	return changes;
