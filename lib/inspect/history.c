@@ -389,7 +389,7 @@ static void see_demands(struct weir__port_past *past,
 }
 
 /* What an actor's ports have seen. */
-struct changes {
+struct news {
 	bool moved; /* something is as it was not */
 	bool ran;   /* the actor has */
 	bool fed;   /* others have, who put there or take from there */
@@ -398,7 +398,7 @@ struct changes {
 
 static void see_port(struct weir__port_past *past,
 		     const struct weir_seen_port *port, uint64_t now_ns,
-		     struct changes *changes)
+		     struct news *news)
 {
 	bool armed = past->at_ns != port->at_ns;
 	bool turned = past->blocked != port->blocked ||
@@ -407,10 +407,10 @@ static void see_port(struct weir__port_past *past,
 	see_demands(past, port);
 	if (past->ran || armed || turned || past->since_ns == WEIR_UNKNOWN) {
 		past->since_ns = now_ns;
-		changes->moved = true;
+		news->moved = true;
 	}
-	changes->ran |= past->ran || armed;
-	changes->fed |= past->fed || turned;
+	news->ran |= past->ran || armed;
+	news->fed |= past->fed || turned;
 	past->at_ns = port->at_ns;
 	past->blocked = port->blocked;
 	past->takes_part = port->takes_part;
@@ -473,12 +473,12 @@ static bool waits_at_ports(enum weir_wait wait)
 	       wait != WEIR_WAIT_RESUME && wait != WEIR_WAIT_PARENT;
 }
 
-static struct changes see_ports(struct weir__history *self,
-				const struct weir_snapshot *seen,
-				const struct weir_seen_actor *actor,
-				uint64_t now_ns)
+static struct news see_ports(struct weir__history *self,
+			     const struct weir_snapshot *seen,
+			     const struct weir_seen_actor *actor,
+			     uint64_t now_ns)
 {
-	struct changes changes = {.at = WEIR_NOWHERE};
+	struct news news = {.at = WEIR_NOWHERE};
 	size_t p;
 
 	for (p = 0; p < actor->n_ports; p++) {
@@ -486,12 +486,12 @@ static struct changes see_ports(struct weir__history *self,
 			&seen->ports[actor->port + p];
 
 		see_port(&self->now.ports[actor->port + p], port, now_ns,
-			 &changes);
-		if (port->blocked && changes.at == WEIR_NOWHERE &&
+			 &news);
+		if (port->blocked && news.at == WEIR_NOWHERE &&
 		    waits_at_ports(actor->wait))
-			changes.at = p;
+			news.at = p;
 	}
-	return changes;
+	return news;
 }
 
 static bool see_actor(struct weir__history *self,
@@ -500,23 +500,23 @@ static bool see_actor(struct weir__history *self,
 {
 	const struct weir_seen_actor *actor = &seen->actors[i];
 	struct weir__actor_past *past = &self->now.actors[i];
-	struct changes changes = see_ports(self, seen, actor, now_ns);
+	struct news news = see_ports(self, seen, actor, now_ns);
 	bool fresh = past->since_ns == WEIR_UNKNOWN;
 
 	if (!fresh)
 		past->ns[past->state] += now_ns - self->now_ns; /* claim 2 */
-	if (fresh || changes.ran || past->wait != actor->wait ||
-	    past->at != changes.at) {
+	if (fresh || news.ran || past->wait != actor->wait ||
+	    past->at != news.at) {
 		past->since_ns = now_ns;
 		past->told = false;
-		changes.moved = true;
+		news.moved = true;
 	}
-	if (changes.moved || changes.fed)
+	if (news.moved || news.fed)
 		past->asked = false;
 	past->wait = actor->wait;
-	past->at = changes.at;
+	past->at = news.at;
 	past->state = state_of(seen, actor);
-	return changes.moved;
+	return news.moved;
 }
 
 /* --- Windows: claim 4 ----------------------------------------------------- */
