@@ -28,9 +28,9 @@ def run(*arguments, status=0):
     return done.stderr if status else done.stdout
 
 
-def start(folder, value="1"):
+def start(folder, value="1", *arguments):
     program = subprocess.Popen(
-        [PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        [PROGRAM, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         env=dict(os.environ, WEIR_INSPECT=value, XDG_RUNTIME_DIR=folder))
     assert program.stdout.readline() == "up\n"
     return program
@@ -111,6 +111,19 @@ def top_draws_on_a_terminal(pid):
     os.close(fd)
 
 
+def children_have_their_own(folder):
+    program = start(folder, "1", "fork")
+    child = program.stdout.readline().strip()
+    assert run("why", child) == "no actor is alive\n"
+    settled(str(program.pid))
+    end(program)
+    program = start(folder, "1", "exec")
+    child = program.stdout.readline().strip()
+    assert "does not listen" in run("why", child, status=1)
+    settled(str(program.pid))
+    end(program)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         program = start(folder)
@@ -126,6 +139,8 @@ def main():
         program = start(folder, f"{folder}/own")
         settled(f"{folder}/own")
         end(program)
+        children_have_their_own(folder)
+        assert not list(sockets.iterdir())
         # not asked for, it does not listen
         program = start(folder, "0")
         assert "does not listen" in run("why", str(program.pid), status=1)

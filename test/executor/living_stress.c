@@ -33,7 +33,7 @@ static void make_and_free(const struct weir_threads_options *pool)
 static void *make_many(void *context)
 {
 	const struct weir_threads_options pool = {.workers = 1};
-	uint64_t i, n = test_count(40000);
+	uint64_t i, n = test_count(20000);
 
 	for (i = 0; i < n; i++)
 		make_and_free(&pool);
