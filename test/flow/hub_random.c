@@ -221,7 +221,7 @@ static void who_comes_and_goes_gets_each_item_once(void **state)
 	size_t i;
 
 	n_got = n_replayed = 0;
-	for_each_seed(seed, 400) {
+	for_each_seed(seed, test_count(3200)) {
 		begin(seed);
 		for (i = 0; i < 4000; i++)
 			step();

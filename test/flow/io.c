@@ -439,7 +439,7 @@ static void objects_are_the_same_however_they_are_cut(void **state)
 	struct weir_flow *flow;
 	int code;
 
-	for_each_seed(seed, 4000) {
+	for_each_seed(seed, test_count(32000)) {
 		text.random = seed;
 		draw_text(&text);
 		expected[0] = all[0] = '\0';

@@ -225,11 +225,15 @@ static void run_once(const char *(*look)(void))
 
 /* --- All of them ---------------------------------------------------------- */
 
+/* A slow build has each row in one scene of three or so. */
 static void each_run(const struct row *row, const struct scene *scene,
 		     void (*run)(void))
 {
 	static const size_t unfused[] = {0, 1, 4};
+	static uint32_t n;
 
+	if (test_count(80) == 1 && (++n * 2654435761u >> 16) % 3)
+		return;
 	for_each_seed(seed, test_count(SEEDS)) {
 		trial = (struct trial){
 			.row = row,

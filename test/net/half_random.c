@@ -95,7 +95,7 @@ static void each_byte_comes_back_once(void **state)
 	int client;
 	ssize_t n;
 
-	for_each_seed(seed, 200) {
+	for_each_seed(seed, test_count(1600)) {
 		client = begin(seed);
 		all = draw(MOST);
 		for (i = 0; i < all; i++)
@@ -131,7 +131,7 @@ static void a_drain_cuts_nothing_out(void **state)
 	int client;
 	ssize_t n;
 
-	for_each_seed(seed, 200) {
+	for_each_seed(seed, test_count(1600)) {
 		client = begin(seed);
 		all = draw(MOST) + 1;
 		for (i = 0; i < all; i++)

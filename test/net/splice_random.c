@@ -193,7 +193,7 @@ static void end(void)
 
 static void each_byte_comes_once(void **state)
 {
-	for_each_seed(seed, 400) {
+	for_each_seed(seed, test_count(3200)) {
 		begin(seed);
 		while (!streams[0].seen || !streams[1].seen) {
 			switch (draw(6)) {
@@ -220,7 +220,7 @@ static void a_cut_leaves_a_beginning(void **state)
 	size_t steps;
 	int rc;
 
-	for_each_seed(seed, 400) {
+	for_each_seed(seed, test_count(3200)) {
 		begin(seed);
 		for (steps = draw(100); steps > 0; steps--) {
 			if (!streams[0].seen || !streams[1].seen)

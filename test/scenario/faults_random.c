@@ -20,42 +20,42 @@ static void carry_many(enum carrier carrier, uint64_t n)
 
 static void what_a_server_echoes_is_what_it_was_sent(void **state)
 {
-	carry_many(CARRIER_ECHO, 80);
+	carry_many(CARRIER_ECHO, test_count(640));
 }
 
 static void lines_come_back_whole(void **state)
 {
-	carry_many(CARRIER_LINES, 80);
+	carry_many(CARRIER_LINES, test_count(640));
 }
 
 static void a_proxy_carries_each_byte_once(void **state)
 {
-	carry_many(CARRIER_PROXY, 80);
+	carry_many(CARRIER_PROXY, test_count(640));
 }
 
 static void what_is_read_from_a_pipe_is_written_to_another(void **state)
 {
-	carry_many(CARRIER_PIPES, 80);
+	carry_many(CARRIER_PIPES, test_count(640));
 }
 
 static void a_copy_is_as_its_file(void **state)
 {
-	carry_many(CARRIER_COPY, 40);
+	carry_many(CARRIER_COPY, test_count(320));
 }
 
 static void what_is_appended_to_a_file_follows(void **state)
 {
-	carry_many(CARRIER_TAIL, 40);
+	carry_many(CARRIER_TAIL, test_count(320));
 }
 
 static void datagrams_are_passed_on_in_order(void **state)
 {
-	carry_many(CARRIER_DATAGRAMS, 80);
+	carry_many(CARRIER_DATAGRAMS, test_count(640));
 }
 
 static void a_child_gives_back_what_it_gets(void **state)
 {
-	carry_many(CARRIER_CHILD, 24);
+	carry_many(CARRIER_CHILD, test_count(192));
 }
 
 int main(void)

@@ -23,7 +23,8 @@ static void carry_many(enum carrier carrier, uint64_t n)
 	for_each_seed(seed, test_count(n))
 		hindered += carry(carrier, seed, where[seed % 4].kind,
 				  where[seed % 4].other);
-	assert_true(hindered > 0 || test_seed_only());
+	/* Each seed has laws of its own, of which some hinder nothing. */
+	assert_true(hindered > 0 || test_count(n) < 4 || test_seed_only());
 }
 
 static void what_a_server_echoes_is_what_it_was_sent(void **state)
