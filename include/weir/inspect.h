@@ -172,11 +172,12 @@ struct weir_snapshot {
 };
 
 /*
- * Takes a snapshot of all actors of `n` executors; NULL and 0: of all executors
- * that are in the process, which are not freed before the look is over. `settle_ns`: looks again
- * after so long, in which the calling thread sleeps, and says whether anything
- * has moved; 0: looks once, and it is not settled. The executors go on; a start, an end or a change
- * of a link may have to wait while some 32 actors are read.
+ * Takes a snapshot of all actors of `n` executors, but those whose name begins
+ * with a dot; NULL and 0: of all executors in the process, which are not freed
+ * before the look is over. `settle_ns`: looks again after so long, in which the
+ * calling thread sleeps, and says whether anything has moved; 0: looks once, and
+ * it is not settled. The executors go on; a start, an end or a change of a link
+ * may have to wait while some 32 actors are read.
  *
  * The memory is of the first executor's allocator, which is borrowed until
  * weir_snapshot_free(), or, of all executors, of the default one. The caller keeps

@@ -186,8 +186,10 @@ static WEIR__LOOKS bool see_actor(struct weir_task *task, uint64_t id,
 	struct weir_seen_actor *seen;
 	struct weir_port *port;
 
-	/* on its way out, or the one that stands for a run of a flow */
-	if (ck_pr_load_32(&actor->refs) == 0)
+	/* on its way out, or the one that stands for a run of a flow; or it is
+	 * not to be seen */
+	if (ck_pr_load_32(&actor->refs) == 0 ||
+	    weir_actor_name(actor)[0] == '.')
 		return true;
 	self->full = snapshot->seen.n_actors == snapshot->room_actors;
 	if (self->full)

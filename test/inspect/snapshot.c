@@ -311,6 +311,26 @@ static void one_that_is_released_cannot_look(void **state)
 	assert_int_equal(found, -EDEADLK);
 }
 
+static void actor_with_a_dot_is_not_seen(void **state)
+{
+	struct weir_snapshot *snapshot;
+	struct node seen, hidden;
+
+	node_init(&seen, executor, "a.b", 1, 0);
+	node_init(&hidden, executor, ".looks", 1, 0);
+	node_start(&seen);
+	node_start(&hidden);
+	snapshot = taken(executor);
+	assert_int_equal(snapshot->n_actors, 1);
+	assert_int_equal(snapshot->n_ports, 1);
+	assert_string_equal(snapshot->actors[0].name, "a.b");
+	assert_int_equal(weir_snapshot_find(snapshot, &hidden.actor),
+			 WEIR_NOWHERE);
+	weir_snapshot_free(snapshot);
+	node_stop(&seen);
+	node_stop(&hidden);
+}
+
 #define test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -324,6 +344,7 @@ int main(void)
 		test(bad_input_is_an_error),
 		test(without_memory_nothing_is_left),
 		test(one_that_is_released_cannot_look),
+		test(actor_with_a_dot_is_not_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
