@@ -394,6 +394,22 @@ static bool shares_known(const struct weir_seen_actor *actor)
 	return actor->busy + actor->held + actor->idle + actor->blocked > 0;
 }
 
+/* What the actor's operators wait for at times. */
+static void say_waits(struct saying *text, uint32_t wakers)
+{
+	const char *before = "";
+	size_t i;
+
+	say(text, ", \"wakers\": [");
+	for (i = 0; i < sizeof(wait_names) / sizeof(*wait_names); i++) {
+		if (!(wakers & 1u << i))
+			continue;
+		say(text, "%s\"%s\"", before, wait_names[i]);
+		before = ", ";
+	}
+	say(text, "]");
+}
+
 static void say_actors(struct saying *text,
 		       const struct weir_snapshot *snapshot)
 {
@@ -405,7 +421,11 @@ static void say_actors(struct saying *text,
 		actor = &snapshot->actors[i];
 		say(text, "%s\n{\"name\": ", i ? "," : "");
 		say_string(text, actor->name);
+		say(text, ", \"id\": \"%" PRIu32 ".%" PRIu32 "\"",
+		    (uint32_t)actor->id, (uint32_t)(actor->id >> 32));
 		say(text, ", \"wait\": \"%s\"", wait_names[actor->wait]);
+		if (actor->wait == WEIR_WAIT_WAKE)
+			say_waits(text, actor->wakers);
 		say_index(text, "at_port", causes[i].port);
 		say_index(text, "waits_for", causes[i].next);
 		say_index(text, "root", causes[i].root);

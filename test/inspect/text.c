@@ -44,10 +44,11 @@ static void json_has_all_of_it(void **state)
 	assert_string_equal(
 		text,
 		"{\"version\": 1, \"settled\": true,\n\"actors\": [\n"
-		"{\"name\": \"say \\\"a\\\\ \", \"wait\": \"input\", "
-		"\"at_port\": 0, \"waits_for\": null, \"root\": 0, "
+		"{\"name\": \"say \\\"a\\\\ \", \"id\": \"0.1\", "
+		"\"wait\": \"input\", \"at_port\": 0, \"waits_for\": null, \"root\": 0, "
 		"\"holds_up\": 0},\n"
-		"{\"name\": \"b\", \"wait\": \"time\", \"at_port\": 3, "
+		"{\"name\": \"b\", \"id\": \"1.1\", "
+		"\"wait\": \"time\", \"at_port\": 3, "
 		"\"waits_for\": null, \"root\": 1, \"holds_up\": 1}],\n"
 		"\"ports\": [\n"
 		"{\"actor\": 0, \"wait\": \"input\", \"takes_part\": true, "
@@ -115,12 +116,38 @@ static void text_without_room_is_cut_and_counted(void **state)
 	weir_snapshot_free(snapshot);
 }
 
+static void json_says_what_operators_wait_for(void **state)
+{
+	struct weir_flow *flow = weir_flow_range(1, 10);
+	struct weir_snapshot *snapshot;
+	struct weir_semaphore permits;
+	struct weir_flow_run *run;
+	char text[4096];
+
+	assert_int_equal(weir_semaphore_init(&permits, 0), 0);
+	flow = weir_flow_ignore(weir_flow_acquire(flow, &permits));
+	assert_int_equal(weir_flow_start(flow, executor, NULL, &run), 0);
+	weir_sim_run_until(sim, 2, UINT64_MAX);
+	snapshot = taken(executor);
+	assert_true(weir_snapshot_json(snapshot, text, sizeof(text)) <
+		    sizeof(text));
+	assert_non_null(
+		strstr(text, "\"wait\": \"wake\", \"wakers\": [\"permit\"]"));
+	weir_snapshot_free(snapshot);
+	weir_flow_run_stop(run, NULL);
+	weir_sim_run_until(sim, 2, UINT64_MAX);
+	weir_flow_run_free(run);
+	weir_flow_free(flow);
+	assert_int_equal(weir_semaphore_fini(&permits), 0);
+}
+
 #define test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		test(json_has_all_of_it),
+		test(json_says_what_operators_wait_for),
 		test(a_graph_has_actors_and_links),
 		test(text_without_room_is_cut_and_counted),
 	};
