@@ -5,6 +5,7 @@
  * docs/changes.md. test/spec/conventions.py holds this list to the headers.
  */
 #include <weir/flow_compress.h>
+#include <weir/inspect_http.h>
 #include <weir/tls.h>
 #include <weir/testkit.h>
 #include <weir/weir.h>
@@ -155,6 +156,9 @@ SIZE(weir_seen_demand, 56);
 SIZE(weir_seen_object, 48);
 SIZE(weir_snapshot, 120);
 SIZE(weir_reason, 40);
+
+/* inspect_http.h */
+SIZE(weir_inspect_http_options, 72);
 
 /* inspector.h */
 SIZE(weir_inspector_options, 40);

@@ -75,6 +75,24 @@ else
 	[ -z "$(find "$tree" -name '*weir-tls*' -o -name tls.h)" ]
 fi
 
+# And of the look inside.
+if [ -f "$lib/libweir-inspect-http.so" ]; then
+	httpflags() {
+		PKG_CONFIG_PATH=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$tree \
+			pkg-config "$@" weir-inspect-http
+	}
+	httpflags --libs | grep -q -e '-lweir-inspect-http.* -lweir'
+	# shellcheck disable=SC2046
+	cc "$1/docs/examples/inspected.c" -o "$tree/inspected" \
+		$(httpflags --cflags --libs)
+	LD_LIBRARY_PATH=$lib "$tree/inspected" 127.0.0.1:0 </dev/null |
+		grep -q '^http://127.0.0.1:'
+	[ -f "$lib/libweir-inspect-http.a" ]
+else
+	[ -z "$(find "$tree" -name '*weir-inspect-http*' -o \
+		-name inspect_http.h)" ]
+fi
+
 try gcc c c11
 try g++ c++ c++17
 

@@ -60,7 +60,9 @@ def used_symbols(lib, archives, needs):
                              check=True, text=True).stdout
         for line in out.splitlines():
             where, _, symbol = line.rpartition(":")
-            name = files[re.split("[:/]", where)[-1]]
+            name = files.get(re.split("[:/]", where)[-1])
+            if not name:  # made while it is built
+                continue
             *_, kind, symbol = symbol.split()
             if kind == "U":
                 used[symbol].add(name)
