@@ -324,11 +324,14 @@ static enum MHD_Result send_answer(const struct answer *answer)
 	return rc;
 }
 
+/* Its type is libmicrohttpd's.
+ * NOLINTBEGIN(readability-non-const-parameter) */
 enum MHD_Result weir__http_answer(void *context,
 				  struct MHD_Connection *connection,
 				  const char *path, const char *method,
 				  const char *version, const char *upload,
 				  size_t *n_upload, void **request)
+/* NOLINTEND(readability-non-const-parameter) */
 {
 	static const char begun;
 	struct answer answer = {

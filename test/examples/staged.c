@@ -56,7 +56,7 @@ static struct weir_flow *paced(const char *name, int64_t per_second)
 
 static void stage_stalled(void)
 {
-	struct weir_flow *flow = weir_flow_range(1, 1000000), *ways[2];
+	struct weir_flow *flow = weir_flow_range(1, 50000), *ways[2];
 
 	flow = stage(flow, "read requests");
 	flow = stage(weir_flow_drop(flow, 1), "parse");
