@@ -39,6 +39,7 @@ struct weir_allocator;
 struct weir_completion;
 struct weir_executor;
 struct weir_inspect_http;
+struct weir_sampler;
 
 /* 0 or NULL is the default of each. */
 struct weir_inspect_http_options {
@@ -51,6 +52,12 @@ struct weir_inspect_http_options {
 	 * array is copied. NULL: the one that serves. */
 	struct weir_executor *const *executors;
 	size_t n_executors;
+	/*
+	 * Looks in place of the server, at its own executors, and knows since
+	 * when each actor waits and how busy it is (sampler.h). Borrowed until
+	 * the end. Not together with `executors`.
+	 */
+	struct weir_sampler *sampler;
 	/* Connections at a time; more wait in the kernel. 16. */
 	size_t connections_max;
 	/* How long a connection may take for a request and its answer, or stay
@@ -66,7 +73,7 @@ struct weir_inspect_http_options {
  * long as *http. libmicrohttpd takes its memory from malloc(3).
  *
  * -EINVAL: null, an address that is no loopback port and no path, executors
- * without a number, more than 65536 connections, something in `reserved`.
+ * without a number, or with a sampler, more than 65536 connections, something in `reserved`.
  * -EADDRINUSE: also a path that is there. -ENOTSUP: the executor has no timers
  * or watches no descriptors. -ENOMEM, -ESHUTDOWN, what socket(2), bind(2) and
  * listen(2) report. Then *http is NULL and nothing is left. Any thread.

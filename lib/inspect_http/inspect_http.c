@@ -211,6 +211,7 @@ static bool is_valid(const struct weir_inspect_http_options *options)
 		if (!options->executors[i])
 			return false;
 	return !options->executors == !options->n_executors &&
+	       !(options->executors && options->sampler) &&
 	       options->connections_max <= CONNECTIONS_MAX;
 }
 
@@ -283,6 +284,7 @@ static struct weir_inspect_http *create(
 		.address = &self->address,
 		.executors = self->executors,
 		.n_executors = self->n_executors,
+		.sampler = options->sampler,
 	};
 	return self;
 }

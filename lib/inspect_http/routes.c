@@ -15,6 +15,7 @@
 
 #include <weir/allocator.h>
 #include <weir/executor.h>
+#include <weir/sampler.h>
 
 #include "inspect_http/page.h"
 
@@ -66,8 +67,9 @@ static int look(struct weir__http_view *view)
 
 	if (view->snapshot && now_ns - view->at_ns < AGE_NS)
 		return 0;
-	rc = weir_snapshot_new(&snapshot, view->executors, view->n_executors,
-			       0);
+	rc = view->sampler ? weir_sampler_snapshot(view->sampler, &snapshot)
+			   : weir_snapshot_new(&snapshot, view->executors,
+					       view->n_executors, 0);
 	if (rc < 0)
 		return rc;
 	weir__http_view_forget(view);

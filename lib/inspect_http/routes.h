@@ -10,6 +10,7 @@
 #include "inspect_http/loopback.h"
 
 struct weir_allocator;
+struct weir_sampler;
 
 /* A look at the executors, which all share that ask soon after. */
 struct weir__http_view {
@@ -17,6 +18,7 @@ struct weir__http_view {
 	const struct weir__loopback *address;
 	struct weir_executor *const *executors;
 	size_t n_executors;
+	struct weir_sampler *sampler; /* looks in place of us; or NULL */
 	/* the last one, or NULL; when it was taken, and how many before */
 	struct weir_snapshot *snapshot;
 	uint64_t at_ns, number;

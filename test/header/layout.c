@@ -158,7 +158,7 @@ SIZE(weir_snapshot, 120);
 SIZE(weir_reason, 40);
 
 /* inspect_http.h */
-SIZE(weir_inspect_http_options, 72);
+SIZE(weir_inspect_http_options, 80);
 
 /* inspector.h */
 SIZE(weir_inspector_options, 40);

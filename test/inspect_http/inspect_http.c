@@ -267,6 +267,29 @@ static void another_executor_than_the_one_that_serves_is_shown(void **state)
 	assert_int_equal(shown.kind->free(&shown), 0);
 }
 
+static void sampler_tells_since_when(void **state)
+{
+	struct weir_sampler_options by_hand = {.by_hand = true};
+	struct weir_inspect_http_options options = {0};
+	struct weir_sampler *sampler;
+	struct place shown;
+
+	place_make(&shown, &sim);
+	assert_int_equal(
+		weir_sampler_new(&sampler, &shown.executor, 1, &by_hand), 0);
+	options.sampler = sampler;
+	served_begin(&served, &loop, &options);
+	assert_non_null(
+		strstr(client_get(&served, "/snapshot.json"), "\"now_ns\": "));
+	served_end(&served);
+	served_begin(&served, &loop, NULL);
+	assert_null(
+		strstr(client_get(&served, "/snapshot.json"), "\"now_ns\": "));
+	served_end(&served);
+	assert_int_equal(weir_sampler_free(sampler), 0);
+	assert_int_equal(shown.kind->free(&shown), 0);
+}
+
 /* --- Limits --------------------------------------------------------------- */
 
 static void late_connection_is_cut_off(void **state)
@@ -439,6 +462,11 @@ static void bad_input_is_an_error(void **state)
 	assert_int_equal(weir_inspect_http_new(&http, place.executor, &options,
 					       NULL),
 			 -EINVAL);
+	options.executors = &place.executor;
+	options.sampler = (void *)&place; /* one or the other */
+	assert_int_equal(weir_inspect_http_new(&http, place.executor, &options,
+					       NULL),
+			 -EINVAL);
 	assert_null(weir_inspect_http_address(NULL));
 	assert_null(weir_inspect_http_over(NULL));
 	weir_inspect_http_stop(NULL);
@@ -576,6 +604,7 @@ int main(void)
 		cmocka_unit_test(free_where_no_call_may_wait_is_an_error),
 		cmocka_unit_test(
 			another_executor_than_the_one_that_serves_is_shown),
+		cmocka_unit_test(sampler_tells_since_when),
 		cmocka_unit_test(late_connection_is_cut_off),
 		cmocka_unit_test(answer_that_nobody_takes_is_cut_off),
 		cmocka_unit_test(connections_above_the_limit_wait),
