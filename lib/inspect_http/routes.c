@@ -96,6 +96,12 @@ static size_t say_dot(const struct weir_snapshot *snapshot, size_t actor,
 	return weir_snapshot_dot(snapshot, text, n);
 }
 
+static size_t say_metrics(const struct weir_snapshot *snapshot, size_t actor,
+			  char *text, size_t n)
+{
+	return weir_snapshot_prometheus(snapshot, text, n);
+}
+
 static struct body *body_new(const struct weir_allocator *allocator, size_t n)
 {
 	size_t size = sizeof(struct body) + n;
@@ -197,6 +203,11 @@ static void tell_dot(struct answer *answer)
 	look_and_tell(answer, say_dot);
 }
 
+static void tell_metrics(struct answer *answer)
+{
+	look_and_tell(answer, say_metrics);
+}
+
 static const struct {
 	const char *path, *type;
 	void (*tell)(struct answer *answer);
@@ -205,6 +216,7 @@ static const struct {
 	{"/snapshot.json", "application/json", tell_json},
 	{"/why", PLAIN, tell_why},
 	{"/dot", "text/vnd.graphviz; charset=utf-8", tell_dot},
+	{"/metrics", "text/plain; version=0.0.4; charset=utf-8", tell_metrics},
 };
 
 static void find(struct answer *answer, const char *path)
@@ -219,7 +231,7 @@ static void find(struct answer *answer, const char *path)
 		return;
 	}
 	refuse(answer, MHD_HTTP_NOT_FOUND,
-	       "there are /, /snapshot.json, /why, /why?actor=N and /dot\n");
+	       "/ /snapshot.json /why /why?actor=N /dot /metrics\n");
 }
 
 /* --- Who asks ------------------------------------------------------------- */

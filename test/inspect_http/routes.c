@@ -43,6 +43,8 @@ static void each_path_has_its_type(void **state)
 		{"/why", "text/plain; charset=utf-8", "2 held up by: "},
 		{"/why?actor=0", "text/plain; charset=utf-8", ""},
 		{"/dot", "text/vnd.graphviz; charset=utf-8", "digraph weir {"},
+		{"/metrics", "text/plain; version=0.0.4; charset=utf-8",
+		 "# HELP "},
 	};
 	const char *got;
 	size_t i;
