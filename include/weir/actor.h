@@ -30,6 +30,7 @@ struct weir_lifecycle;
 struct weir_out;
 struct weir_port;
 struct weir__child;
+struct weir__look;
 
 /* Runs up to `n` (> 0) turns in a row; returns how many it ran. See
  * WEIR_TURN. */
@@ -86,6 +87,10 @@ struct weir_actor_ops {
 	void (*released)(struct weir_actor *actor);
 	/* Of an actor in a system, see supervision.h; borrowed. */
 	const struct weir_lifecycle *lifecycle;
+	struct {
+		void (*look)(const struct weir_actor *actor,
+			     struct weir__look *look);
+	} WEIR_PRIVATE;
 };
 
 /*

@@ -43,6 +43,14 @@ enum weir_wait {
 	WEIR_WAIT_RESUME,    /* weir_actor_resume() */
 	WEIR_WAIT_PARENT,    /* what its supervisor decides, or its children */
 	WEIR_WAIT_OTHER,
+	WEIR_WAIT_THREAD, /* its slice is due: a thread of its executor */
+	/* of WAIT_PARENT, what is known more */
+	WEIR_WAIT_VERDICT,  /* it has failed: what its supervisor decides */
+	WEIR_WAIT_BACKOFF,  /* it has failed, and restarts after a time */
+	WEIR_WAIT_ABOVE,    /* one above it has failed, or restarts */
+	WEIR_WAIT_CHILDREN, /* the end of its children, before its own end or
+			     * restart */
+	WEIR_WAIT_SIBLINGS, /* that its siblings have halted, to restart */
 };
 
 #define WEIR_NOWHERE SIZE_MAX
@@ -52,6 +60,15 @@ enum weir_wait {
 
 /* What only a sampler knows, in snapshots that are not of one. */
 #define WEIR_UNKNOWN UINT64_MAX
+enum weir_seen_state {
+	WEIR_SEEN_STATE_WAITING,   /* for what `wait` says */
+	WEIR_SEEN_STATE_QUEUED,	   /* its slice is due */
+	WEIR_SEEN_STATE_RUNNING,   /* its slice runs */
+	WEIR_SEEN_STATE_SUSPENDED, /* by weir_actor_suspend() */
+	WEIR_SEEN_STATE_HALTED,	   /* by supervision */
+	WEIR_SEEN_STATE_STARTING,  /* in a system: a start is to come */
+	WEIR_SEEN_STATE_LEAVING,   /* it ends */
+};
 
 struct weir_seen_actor {
 	/* which one it is; not to be followed: it may be gone */
@@ -75,6 +92,58 @@ struct weir_seen_actor {
 	/* No other actor of the executor has had it, or will, though it is at
 	 * the same address: a place, and from 2^32 on how many had it. */
 	uint64_t id;
+	enum weir_seen_state state;
+	/* In the snapshot's arrays; WEIR_NOWHERE: none, or not there. */
+	size_t home;   /* its executor */
+	size_t thread; /* that it runs on */
+	size_t child;  /* what its system knows of it */
+	size_t pool;   /* it is a process manager, or a pool's server */
+	/* Whom it waits for beside what its ports say: of WAIT_THREAD who has
+	 * the thread, of a pool who has a place; if there are several, one. */
+	size_t holder;
+	/* which one `holder` is, of WAIT_VERDICT to WAIT_SIBLINGS; not to be
+	 * followed */
+	const struct weir_actor *holder_actor;
+};
+
+#define WEIR_INSPECT_PATH 96u
+
+/* An actor in a system. */
+struct weir_seen_child {
+	size_t actor; /* in weir_snapshot.actors */
+	/* as weir_system_path(), cut if it is longer; empty: it has ended */
+	char path[WEIR_INSPECT_PATH];
+	/* In weir_snapshot.actors, WEIR_NOWHERE: none, or not there; and which
+	 * ones they are, not to be followed. */
+	size_t parent;
+	size_t culprit; /* its child, with the failure of which it has failed */
+	const struct weir_actor *parent_actor, *culprit_actor;
+	uint64_t restarts;
+	uint64_t until_ns; /* WAIT_BACKOFF; else WEIR_FOREVER */
+	/* Of its failure or, if it goes on, of its last restart; 0: none. */
+	int error;
+	char message[WEIR_INSPECT_NAME];
+};
+
+enum weir_pool_kind {
+	WEIR_POOL_MANAGER, /* a process manager */
+	WEIR_POOL_WORKERS, /* a worker pool */
+};
+
+/* What starts processes or workers. */
+struct weir_seen_pool {
+	enum weir_pool_kind kind;
+	size_t actor; /* the manager, or the pool's server */
+	/* which one its processes or workers are children of; not to be
+	 * followed */
+	const struct weir_actor *members_of;
+	char name[WEIR_INSPECT_NAME]; /* of a worker pool */
+	uint64_t max;	    /* processes or workers that there may be */
+	uint64_t busy;	    /* that there are, and have a command or a user */
+	uint64_t queued;    /* commands, jobs or requests that wait */
+	uint64_t requested; /* of a manager: that it has asked for */
+	uint64_t refused;   /* of a manager: offers without room */
+	uint64_t dropped;   /* of a worker pool: jobs */
 };
 
 struct weir_seen_port {
@@ -155,6 +224,48 @@ struct weir_seen_object {
 	bool ended;	     /* the channel has; the completion is complete */
 };
 
+enum weir_executor_kind {
+	WEIR_EXECUTOR_OTHER, /* none of the library's: it has no threads here */
+	WEIR_EXECUTOR_THREADS,
+	WEIR_EXECUTOR_LOOP,
+	WEIR_EXECUTOR_BLOCKING,
+	WEIR_EXECUTOR_SIM,
+};
+
+struct weir_seen_executor {
+	/* which one it is; not to be followed */
+	const struct weir_executor *executor;
+	enum weir_executor_kind kind;
+	char name[16];	 /* of its threads */
+	uint64_t now_ns; /* its clock */
+	/* The threads that it has now, in weir_snapshot.threads; of a loop or
+	 * simulator the one that runs it, if any does. */
+	size_t thread, n_threads;
+	uint32_t threads_max;	  /* 0: not known */
+	uint32_t busy;		  /* threads in a slice */
+	uint32_t parked;	  /* threads that sleep */
+	uint32_t queued;	  /* actors whose slice is due */
+	uint64_t timers, watches; /* that are armed */
+	uint64_t slices, steals;  /* so far; 0: not counted */
+	/* The second look has found that no slice has ended. */
+	bool stands;
+	bool own; /* the thread that looks is the one that runs it */
+};
+
+struct weir_seen_thread {
+	size_t executor; /* in weir_snapshot.executors */
+	size_t actor;	 /* whose slice runs; WEIR_NOWHERE: none */
+	/* which one `actor` is; not to be followed. NULL: none */
+	const struct weir_actor *running;
+	uint64_t slices; /* that it has run to their end */
+	uint32_t queued; /* tasks in its own ring */
+	int id;		 /* the kernel's, as of gettid(2) */
+	/* of a pool: actors of that executor are bound to the thread */
+	const struct weir_executor *bound;
+	/* The second look has found it in the same slice. */
+	bool stays;
+};
+
 /* Read-only. Valid until weir_snapshot_free(). */
 struct weir_snapshot {
 	size_t n_actors, n_ports, n_links;
@@ -169,6 +280,12 @@ struct weir_snapshot {
 	size_t n_demands, n_objects;
 	const struct weir_seen_demand *demands;
 	const struct weir_seen_object *objects;
+	size_t n_executors, n_threads;
+	const struct weir_seen_executor *executors; /* each once */
+	const struct weir_seen_thread *threads;	    /* by executors */
+	size_t n_children, n_pools;
+	const struct weir_seen_child *children; /* in the order of actors */
+	const struct weir_seen_pool *pools;
 };
 
 /*

@@ -18,13 +18,24 @@
 #include <ck_pr.h>
 
 #include <weir/actor.h>
+#include <weir/inspect.h>
 
 #include "actor/gate.h"
 
 /* Of a look: a handler has run, everything may differ. */
 #define WEIR__LOOK_AGAIN UINT32_MAX
 
-/* All run on the actor's thread, as its owner, but `released`. */
+struct weir__child_look {
+	struct weir_seen_child *seen;
+	/* what the actor's gate says; of WAIT_PARENT more is known then */
+	enum weir_wait wait;
+	const struct weir_actor *holder; /* whom it waits for, or NULL */
+	bool starts, leaves;
+	bool names; /* are asked for, and paths, and messages */
+};
+
+/* All run on the actor's thread, as its owner, but `look` and
+ * `released`. */
 struct weir__child_ops {
 	/* WEIR__SIGNAL_SYSTEM has come, or `stop`: weir_actor_stop(),
 	 * or an abort. */
@@ -46,6 +57,14 @@ struct weir__child_ops {
 	void (*released)(struct weir__child *child);
 	/* As weir_actor_set_stats(); also -ENOMEM. */
 	int (*set_stats)(struct weir_actor *actor, struct weir_stats *stats);
+	/*
+	 * What the system knows of the actor, for a look. Any thread that keeps
+	 * the actor from being released, by the registry's lock. Whoever has
+	 * the system's lock may wait for the registry's; so this one does not
+	 * wait for the system's lock. False: somebody has it.
+	 */
+	bool (*look)(const struct weir_actor *actor,
+		     struct weir__child_look *look);
 	/* An in-port drops an item at its actor's end; before the drop. */
 	void (*dead_letter)(struct weir_actor *actor, void *item);
 };

@@ -12,11 +12,7 @@
 #include <weir/in.h>
 #include <weir/inspect.h>
 
-/*
- * On functions that read, from another thread, words that the owner writes as it
- * likes. A word is never read half.
- */
-#define WEIR__LOOKS __attribute__((no_sanitize("thread")))
+#include "executor/look.h"
 
 struct weir__look {
 	struct weir_seen_port *seen;
@@ -35,6 +31,10 @@ struct weir__look {
 	/* The object that the port is at. */
 	void (*object)(struct weir__look *look,
 		       const struct weir_seen_object *object);
+	/* A pool or a process manager that the actor is; without its
+	 * `actor`. */
+	void (*pool)(struct weir__look *look,
+		     const struct weir_seen_pool *pool);
 };
 
 #endif

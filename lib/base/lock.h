@@ -12,6 +12,8 @@
 #ifndef WEIR_BASE_LOCK_H
 #define WEIR_BASE_LOCK_H
 
+#include <stdbool.h>
+
 #include <ck_pr.h>
 
 #include "base/costs.h"
@@ -34,6 +36,19 @@ static inline void weir__lock(struct weir__lock *lock)
 	}
 	/* acquire: pairs with the release in weir__unlock() */
 	ck_pr_fence_lock();
+}
+
+/* True: it is ours, as by weir__lock(). False: somebody has it. */
+static inline bool weir__trylock(struct weir__lock *lock)
+{
+	uint32_t seen = 0;
+
+	if (!ck_pr_cas_32_value(&lock->word, 0, 1, &seen))
+		return false;
+	weir__costs_lock();
+	/* acquire: pairs with the release in weir__unlock() */
+	ck_pr_fence_lock();
+	return true;
 }
 
 static inline void weir__unlock(struct weir__lock *lock)

@@ -44,6 +44,14 @@ struct idler {
 	uint32_t word;
 };
 
+/* A thread, on its stack. Under the lock, but for the owner's. */
+struct thread {
+	struct thread *next, **link;
+	const struct weir_task *task; /* whose slice it runs, or NULL */
+	uint64_t slices;
+	int id; /* constant */
+};
+
 struct weir_blocking {
 	struct weir_executor executor; /* first: see of() */
 	/* Constant. */
@@ -56,6 +64,7 @@ struct weir_blocking {
 	struct weir__lock lock;
 	struct weir__fifo queue;
 	struct idler *idlers;
+	struct thread *threads;
 	uint32_t n_threads; /* also read, and slept on, without the lock */
 	pthread_t ended;
 	bool has_ended;
@@ -126,33 +135,57 @@ static bool be_idle(struct weir_blocking *blocking)
 }
 
 /* Under the lock: runs tasks until there were none for too long. */
-static void work(struct weir_blocking *blocking)
+static void work(struct weir_blocking *blocking, struct thread *self)
 {
 	struct weir_task *task;
 
 	for (;;) {
 		task = weir__tasks_pop(&blocking->queue);
 		if (task) {
+			self->task = task;
 			weir__unlock(&blocking->lock);
 			running = task;
 			weir_task_run(task);
 			weir__lock(&blocking->lock);
+			self->task = NULL;
+			self->slices++;
 		} else if (blocking->stopping || !be_idle(blocking)) {
 			return;
 		}
 	}
 }
 
+/* Under the lock. */
+static void list(struct weir_blocking *blocking, struct thread *self)
+{
+	self->next = blocking->threads;
+	self->link = &blocking->threads;
+	if (self->next)
+		self->next->link = &self->next;
+	blocking->threads = self;
+}
+
+/* Under the lock. */
+static void unlist(struct thread *self)
+{
+	*self->link = self->next;
+	if (self->next)
+		self->next->link = self->link;
+}
+
 static void *thread_main(void *argument)
 {
 	struct weir_blocking *blocking = argument;
+	struct thread self = {.id = weir__thread_id()};
 	bool had_ended;
 	pthread_t before;
 
 	weir__thread.worker_state = blocking;
 	weir__thread.may_block = true;
 	weir__lock(&blocking->lock);
-	work(blocking);
+	list(blocking, &self);
+	work(blocking, &self);
+	unlist(&self);
 	had_ended = blocking->has_ended;
 	before = blocking->ended;
 	blocking->has_ended = true;
@@ -279,6 +312,36 @@ static const struct weir_executor_ops ops = {
 	.watch_cancel = watch_cancel,
 };
 
+static void look(struct weir_executor *executor,
+		 struct weir__executor_look *look)
+{
+	struct weir_blocking *blocking = of(executor);
+	struct weir_seen_executor *seen = look->seen;
+	struct weir_seen_thread seen_thread;
+	const struct thread *thread;
+	const struct idler *idler;
+
+	seen->kind = WEIR_EXECUTOR_BLOCKING;
+	seen->threads_max = blocking->threads_max;
+	(void)snprintf(seen->name, sizeof(seen->name), "%s", blocking->name);
+	weir__poller_thread_look(&blocking->service, seen);
+	/* a thread of the parent's may have the lock */
+	if (in_child(blocking))
+		return;
+	weir__lock(&blocking->lock);
+	for (idler = blocking->idlers; idler; idler = idler->below)
+		seen->parked++;
+	for (thread = blocking->threads; thread; thread = thread->next) {
+		seen_thread = (struct weir_seen_thread){
+			.slices = thread->slices,
+			.id = thread->id,
+		};
+		seen->slices += thread->slices;
+		look->thread(look, &seen_thread, thread->task);
+	}
+	weir__unlock(&blocking->lock);
+}
+
 static bool valid(const struct weir_blocking_options *options)
 {
 	return weir__reserved_zero(options->reserved) &&
@@ -315,6 +378,7 @@ static int make(struct weir_blocking **blocking,
 		return -ENOMEM;
 	}
 	made->executor = *executor;
+	made->executor.registry->look = look;
 	set_options(made, options);
 	weir__executor_living(&made->executor);
 	*blocking = made;

@@ -53,6 +53,10 @@ struct weir_loop {
 	struct weir__owned owned;
 	struct weir__fifo local;
 	bool readable; /* the eventfd may be readable */
+	/* read by those who look: of the slice that runs, or has last run */
+	const struct weir_task *task;
+	uint64_t slices;
+	int thread;
 	/* Anyone's. */
 	struct weir__mailbox inbox __attribute__((aligned(WEIR__LINE)));
 	uint32_t notified;
@@ -138,6 +142,7 @@ static void take_inbox(struct weir_loop *loop)
 
 static int run_tasks(struct weir_loop *loop, size_t budget)
 {
+	uint64_t slices = loop->slices; /* only we write it */
 	struct weir_task *task;
 	int n = 0;
 
@@ -148,9 +153,13 @@ static int run_tasks(struct weir_loop *loop, size_t budget)
 		task = weir__tasks_pop(&loop->local);
 		if (!task)
 			break;
+		/* relaxed: readers want a snapshot */
+		ck_pr_store_ptr(&loop->task, task);
 		weir_task_run(task);
+		ck_pr_store_64(&loop->slices, ++slices);
 		n++;
 	}
+	ck_pr_store_ptr(&loop->task, NULL);
 	return n;
 }
 
@@ -194,6 +203,7 @@ static int run(struct weir_loop *loop, size_t budget, uint64_t timeout_ns,
 	assert(!loop->owned.running);
 	loop->owned.running = true;
 	weir__thread.worker_state = loop;
+	loop->thread = weir__thread_id();
 	fired = weir__poller_run(&loop->poller, timeout_ns, &woken);
 	loop->readable |= woken;
 	n = run_tasks(loop, budget);
@@ -245,6 +255,26 @@ static const struct weir_executor_ops ops = {
 	.wake = wake,
 };
 
+static WEIR__LOOKS void look(struct weir_executor *executor,
+			     struct weir__executor_look *look)
+{
+	struct weir_loop *loop = of(executor);
+	const struct weir_task *task = ck_pr_load_ptr(&loop->task);
+	const struct weir_seen_thread thread = {
+		.slices = ck_pr_load_64(&loop->slices),
+		.id = loop->thread,
+	};
+
+	look->seen->kind = WEIR_EXECUTOR_LOOP;
+	look->seen->threads_max = 1;
+	look->seen->own = loop->thread == weir__thread_id() ||
+			  weir__owns(executor);
+	look->seen->slices = thread.slices;
+	weir__poller_look(&loop->poller, look->seen);
+	if (loop->owned.running)
+		look->thread(look, &thread, task);
+}
+
 static int make(struct weir_loop **loop, const struct weir_executor *executor)
 {
 	const struct weir_allocator *allocator = executor->options.allocator;
@@ -259,6 +289,7 @@ static int make(struct weir_loop **loop, const struct weir_executor *executor)
 		weir__free_lines(allocator, made, sizeof(*made));
 		return rc;
 	}
+	made->executor.registry->look = look;
 	made->made_by = getpid();
 	made->owned = (struct weir__owned){
 		.executor = &made->executor,

@@ -145,6 +145,13 @@ bool weir__poller_watch_cancel(struct weir__poller *poller,
 	return cancelled;
 }
 
+WEIR__LOOKS void weir__poller_look(const struct weir__poller *poller,
+				   struct weir_seen_executor *seen)
+{
+	seen->timers += poller->wheel.armed;
+	seen->watches += poller->watches.armed;
+}
+
 void weir__poller_wake(struct weir__poller *poller)
 {
 	const uint64_t one = 1;
@@ -299,6 +306,13 @@ static bool started(const struct weir__poller_thread *service)
 
 	ck_pr_fence_acquire();
 	return yes;
+}
+
+void weir__poller_thread_look(const struct weir__poller_thread *service,
+			      struct weir_seen_executor *seen)
+{
+	if (started(service))
+		weir__poller_look(&service->poller, seen);
 }
 
 static int start_locked(struct weir__poller_thread *service)

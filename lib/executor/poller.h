@@ -22,6 +22,7 @@
 
 #include "base/costs.h"
 #include "base/lock.h"
+#include "executor/look.h"
 #include "executor/pollset.h"
 #include "executor/watches.h"
 #include "executor/wheel.h"
@@ -60,6 +61,10 @@ int weir__poller_watch_arm(struct weir__poller *poller,
 			   struct weir_watch *watch);
 bool weir__poller_watch_cancel(struct weir__poller *poller,
 			       struct weir_watch *watch);
+
+/* Adds the timers and watches that are armed. Any thread. */
+void weir__poller_look(const struct weir__poller *poller,
+		       struct weir_seen_executor *seen);
 
 /* Makes event_fd readable, and with it the set's descriptor; ends a wait. */
 void weir__poller_wake(struct weir__poller *poller);
@@ -128,6 +133,10 @@ void weir__poller_thread_fini(struct weir__poller_thread *service, bool child);
 
 /* Whether the caller is on that thread: inside a `fire`. */
 bool weir__poller_thread_self(const struct weir__poller_thread *service);
+
+/* As weir__poller_look(); nothing before the thread has started. */
+void weir__poller_thread_look(const struct weir__poller_thread *service,
+			      struct weir_seen_executor *seen);
 
 /*
  * As the functions of weir_executor_ops. The arming ones start the thread and

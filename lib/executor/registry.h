@@ -63,8 +63,9 @@
 #include "base/membarrier.h"
 #include "base/memory.h"
 #include "executor/living.h"
-#include "executor/task.h"
+#include "executor/look.h"
 #include "executor/registry_done.h"
+#include "executor/task.h"
 
 #ifndef WEIR__SPARES /* the explorer's are fewer */
 #define WEIR__SPARES 64u
@@ -101,6 +102,9 @@ struct weir__registry {
 	struct weir__hash_key key; /* constant: for keys from outside */
 	/* constant: weir__membarrier() makes the fences of claim 2 */
 	bool remote;
+	/* constant, NULL: an executor of the user's; see look.h */
+	void (*look)(struct weir_executor *executor,
+		     struct weir__executor_look *look);
 	/* constant: its clock does not go while a turn runs */
 	bool stands_still;
 	struct weir__shard *shards; /* constant while their threads run */

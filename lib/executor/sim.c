@@ -42,9 +42,11 @@ struct weir_sim {
 	pid_t made_by;		       /* constant */
 	uint64_t seed, random;
 	uint64_t now_ns;
+	uint64_t slices;
 	uint32_t budget_max;	  /* budgets of slices are 1 to this */
 	struct weir__owned owned; /* running: in a turn or in a `fire` */
 	const struct weir__thread *thread;
+	int id;		/* of that thread; constant */
 	uint64_t ready; /* bit i: lists[i] is not empty */
 	struct weir__fifo lists[LISTS];
 	struct weir__wheel wheel;
@@ -172,6 +174,7 @@ static void run_slice(struct weir_sim *sim)
 {
 	sim->executor.options.budget_turns = draw_budget(sim);
 	weir_task_run(pick(sim));
+	sim->slices++;
 }
 
 static enum progress sim_fire(struct weir_timer *timer)
@@ -333,6 +336,27 @@ static const struct weir_executor_ops ops = {
 	.wake = wake,
 };
 
+/* A thread that runs the simulator outlives the run: so it is there. */
+static WEIR__LOOKS void look(struct weir_executor *executor,
+			     struct weir__executor_look *look)
+{
+	struct weir_sim *sim = of(executor);
+	const struct weir_seen_thread thread = {
+		.slices = sim->slices,
+		.id = sim->id,
+	};
+
+	look->seen->kind = WEIR_EXECUTOR_SIM;
+	look->seen->threads_max = 1;
+	look->seen->own = sim->thread == &weir__thread;
+	look->seen->now_ns = sim->now_ns;
+	look->seen->timers = sim->wheel.armed;
+	look->seen->watches = sim->watches.armed;
+	look->seen->slices = sim->slices;
+	if (sim->owned.running)
+		look->thread(look, &thread, sim->thread->task);
+}
+
 static bool poll_op(struct weir_executor *executor)
 {
 	return weir_sim_step(of(executor));
@@ -358,10 +382,12 @@ int weir_sim_new(struct weir_sim **sim, uint64_t seed,
 	}
 	made->executor = executor;
 	executor.registry->stands_still = true;
+	executor.registry->look = look;
 	made->seed = made->random = seed;
 	made->executor.registry->key = weir__hash_key_of(seed);
 	made->budget_max = executor.options.budget_turns;
 	made->thread = &weir__thread;
+	made->id = weir__thread_id();
 	made->set = (struct weir__pollset){&weir__epoll, -1};
 	weir__wheel_init(&made->wheel, 0);
 	weir__watches_init(&made->watches, executor.options.allocator,

@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <weir/api.h>
 
 struct weir_executor;
 struct weir_task;
@@ -65,10 +69,19 @@ struct weir__thread {
 	 * first. */
 	struct weir__owned *owned;
 	uint32_t round; /* of running all of them */
+	int id;		/* the kernel's; 0: not known yet */
 };
 
 extern __thread struct weir__thread weir__thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* The kernel's number of the calling thread. */
+static inline int weir__thread_id(void)
+{
+	if (WEIR_UNLIKELY(!weir__thread.id))
+		weir__thread.id = (int)syscall(SYS_gettid);
+	return weir__thread.id;
+}
 
 /* What a turn puts aside while its thread runs a loop or simulator. */
 struct weir__turn {

@@ -373,6 +373,52 @@ static const struct weir_executor_ops worker_ops = {
 	.watch_cancel = worker_watch_cancel,
 };
 
+/* The thread is joined when the pool is freed, so its state is there. */
+static WEIR__LOOKS void see_worker(const struct weir__worker *worker,
+				   struct weir__executor_look *look)
+{
+	const struct weir__thread *state = ck_pr_load_ptr(&worker->state);
+	struct weir_seen_thread thread = {.bound = &worker->executor};
+	uint64_t tail;
+
+	if (!state)
+		return;
+	/* acquire: pairs with the release in weir__worker_main() */
+	ck_pr_fence_acquire();
+	thread.id = worker->id;
+	thread.slices = ck_pr_load_64(&worker->slices);
+	tail = ck_pr_load_64(&worker->ring.tail);
+	thread.queued = (uint32_t)(tail - weir__ring_front(&worker->ring));
+	look->seen->slices += thread.slices;
+	look->seen->steals += ck_pr_load_64(&worker->steals);
+	look->thread(look, &thread, state->task);
+}
+
+static void look(struct weir_executor *executor,
+		 struct weir__executor_look *look)
+{
+	struct weir_threads *pool = executor->ops == &pool_ops
+					    ? pool_of(executor)
+					    : worker_of(executor)->pool;
+	struct weir_seen_executor *seen = look->seen;
+	struct weir__poller *poller = ck_pr_load_ptr(&pool->poller);
+	uint32_t i;
+
+	/* acquire: the poller; as in watch_arm() */
+	ck_pr_fence_acquire();
+	seen->executor = &pool->executor;
+	seen->kind = WEIR_EXECUTOR_THREADS;
+	seen->threads_max = pool->n_workers;
+	(void)snprintf(seen->name, sizeof(seen->name), "%s", pool->name);
+	seen->parked = weir__park_idle(&pool->park);
+	weir__poller_thread_look(&pool->service, seen);
+	if (poller)
+		weir__poller_look(poller, seen);
+	/* in a child process they are the parent's */
+	for (i = 0; i < pool->n_workers && !forked(pool); i++)
+		see_worker(&pool->workers[i], look);
+}
+
 static bool options_valid(const struct weir_threads_options *options)
 {
 	return weir__reserved_zero(options->reserved) &&
@@ -499,6 +545,7 @@ int weir_threads_new(struct weir_threads **threads,
 	pool->made_by = getpid();
 	/* Slow the first time in a process with threads, so not later. */
 	pool->executor.registry->remote = weir__membarrier_register();
+	pool->executor.registry->look = look;
 	weir__poller_thread_init(&pool->service,
 				 pool->executor.options.allocator, pool->name);
 	init_workers(pool);

@@ -48,6 +48,7 @@ static void parked_wake(struct weir__waiter *waiter)
 
 void weir__own(struct weir__owned *owned)
 {
+	weir__thread.id = 0; /* in a child process it is another one */
 	owned->next = weir__thread.owned;
 	weir__thread.owned = owned;
 }

@@ -117,6 +117,8 @@ void weir__wheel_arm(struct weir__wheel *wheel, struct weir_timer *timer,
 {
 	if (timer->link)
 		take_out(wheel, timer);
+	else
+		wheel->armed++;
 	timer->at_ns = at_ns;
 	if (at_ns == WEIR_FOREVER)
 		append(wheel, timer, WEIR__WHEEL_NEVER);
@@ -131,6 +133,7 @@ bool weir__wheel_cancel(struct weir__wheel *wheel, struct weir_timer *timer)
 	if (!timer->link)
 		return false;
 	take_out(wheel, timer);
+	wheel->armed--;
 	return true;
 }
 
@@ -170,6 +173,7 @@ struct weir_timer *weir__wheel_take(struct weir__wheel *wheel)
 	if (timer) {
 		assert(timer->at_ns <= wheel->now_ns);
 		take_out(wheel, timer);
+		wheel->armed--;
 	}
 	return timer;
 }

@@ -47,6 +47,7 @@ struct weir__wheel_slot {
  */
 struct weir__wheel {
 	uint64_t now_ns;
+	uint64_t armed; /* timers that are */
 	uint64_t pending[WEIR__WHEEL_LEVELS];
 	struct weir__wheel_slot slots[WEIR__WHEEL_SLOTS];
 };

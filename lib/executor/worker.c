@@ -752,5 +752,9 @@ void *weir__worker_main(void *argument)
 	weir__costs = &worker->costs;
 	weir__thread.shard = &worker->shard;
 	worker->slices_between = 1;
+	worker->id = weir__thread_id();
+	/* release: the id; pairs with the acquire in threads.c, see_worker() */
+	ck_pr_fence_release();
+	ck_pr_store_ptr(&worker->state, &weir__thread);
 	return run(worker);
 }

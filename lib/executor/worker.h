@@ -33,6 +33,9 @@ struct weir__worker {
 	struct weir_threads *pool;
 	uint32_t index;
 	pthread_t thread;
+	/* atomic: of its thread, once that runs; NULL */
+	const struct weir__thread *state;
+	int id; /* the kernel's, of the thread; set before `state` */
 
 	/* The owner's alone. */
 	struct weir__fifo private __attribute__((aligned(WEIR__LINE)));

@@ -454,7 +454,7 @@ static uint8_t state_of(const struct weir_snapshot *seen,
 		return WEIR__BUSY;
 	if (actor->wait == WEIR_WAIT_WAKE)
 		return is_idle(actor->wakers) ? WEIR__IDLE : WEIR__BLOCKED;
-	if (actor->wait == WEIR_WAIT_RESUME || actor->wait == WEIR_WAIT_PARENT)
+	if (actor->wait == WEIR_WAIT_RESUME || weir__wait_halted(actor->wait))
 		return WEIR__BLOCKED;
 	for (p = actor->port; p < actor->port + actor->n_ports; p++) {
 		if (!seen->ports[p].blocked)
@@ -703,8 +703,9 @@ static bool is_planned(const struct weir__history *self,
 	size_t p = snapshot->causes[root].port;
 
 	if (p == WEIR_NOWHERE)
-		return actor->wait == WEIR_WAIT_WAKE &&
-		       actor->wakers == 1u << WEIR_WAIT_TIME;
+		return actor->wait == WEIR_WAIT_BACKOFF ||
+		       (actor->wait == WEIR_WAIT_WAKE &&
+			actor->wakers == 1u << WEIR_WAIT_TIME);
 	return snapshot->ports[p].wait == WEIR_WAIT_TIME &&
 	       snapshot->ports[p].at_ns != WEIR_FOREVER &&
 	       snapshot->ports[p].at_ns > self->now_ns;

@@ -65,7 +65,7 @@ static int look(struct weir_sampler *self, struct weir__snapshot **at,
 		return rc;
 	weir__snapshot_waits(*at);
 	if (names) /* who reads it wants all of it */
-		rc = weir__snapshot_join(*at);
+		rc = weir__snapshot_connect(*at);
 	if (rc < 0)
 		return rc;
 	return weir__history_feed(&self->history, *at,

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/child_ops.h"
 #include "actor/gate.h"
 #include "actor/look.h"
 #include "actor/port.h"
@@ -31,6 +33,8 @@ struct taking {
 	struct weir__snapshot *snapshot;
 	bool names; /* are asked for */
 	bool full;  /* there was no room */
+	bool busy;  /* nor, for a moment, the lock of the actor's system */
+	struct weir__rooms rooms;
 };
 
 static struct taking *taking_of(struct weir__look *look)
@@ -176,6 +180,54 @@ enum weir_wait weir__snapshot_wait(uint32_t gate)
 	return WEIR_WAIT_OTHER; /* at a port: see weir__snapshot_waits() */
 }
 
+/* A pool, or a process manager, of the actor that is looked at. */
+static void add_pool(struct weir__look *look, const struct weir_seen_pool *pool)
+{
+	struct taking *self = taking_of(look);
+	struct weir__snapshot *snapshot = self->snapshot;
+
+	if (snapshot->seen.n_pools == snapshot->rooms.pools) {
+		self->rooms.pools = snapshot->room_actors;
+		self->full = true;
+		return;
+	}
+	snapshot->pools[snapshot->seen.n_pools] = *pool;
+	snapshot->pools[snapshot->seen.n_pools].actor = snapshot->seen.n_actors;
+	snapshot->seen.n_pools++;
+}
+
+/* What its system knows of the actor. False: the look is over for now. */
+static bool see_child(struct taking *self, const struct weir_actor *actor,
+		      struct weir_seen_actor *seen)
+{
+	struct weir__snapshot *snapshot = self->snapshot;
+	struct weir_seen_child *child =
+		&snapshot->children[snapshot->seen.n_children];
+	struct weir__child_look look = {
+		.seen = child, .wait = seen->wait, .names = self->names};
+
+	self->full = snapshot->seen.n_children == snapshot->rooms.children;
+	if (self->full) {
+		self->rooms.children = snapshot->room_actors;
+		return false;
+	}
+	*child = (struct weir_seen_child){
+		.actor = snapshot->seen.n_actors,
+		.until_ns = WEIR_FOREVER,
+	};
+	self->busy = !weir__child_ops(actor)->look(actor, &look);
+	if (self->busy)
+		return false;
+	seen->wait = look.wait;
+	seen->holder_actor = look.holder;
+	if (look.leaves)
+		seen->state = WEIR_SEEN_STATE_LEAVING;
+	else if (look.starts)
+		seen->state = WEIR_SEEN_STATE_STARTING;
+	snapshot->seen.n_children++;
+	return true;
+}
+
 static WEIR__LOOKS bool see_actor(struct weir_task *task, uint64_t id,
 				  void *context)
 {
@@ -185,6 +237,7 @@ static WEIR__LOOKS bool see_actor(struct weir_task *task, uint64_t id,
 	struct weir__snapshot *snapshot = self->snapshot;
 	struct weir_seen_actor *seen;
 	struct weir_port *port;
+	uint32_t gate;
 
 	/* on its way out, or the one that stands for a run of a flow; or it is
 	 * not to be seen */
@@ -195,21 +248,52 @@ static WEIR__LOOKS bool see_actor(struct weir_task *task, uint64_t id,
 	if (self->full)
 		return false;
 	seen = &snapshot->actors[snapshot->seen.n_actors];
+	gate = ck_pr_load_32(&actor->gate);
 	*seen = (struct weir_seen_actor){
 		.actor = actor,
 		.executor = actor->executor,
 		.id = id,
-		.wait = weir__snapshot_wait(ck_pr_load_32(&actor->gate)),
+		.wait = weir__snapshot_wait(gate),
 		.port = snapshot->seen.n_ports,
+		/* its row comes when its actors have been seen */
+		.home = snapshot->seen.n_executors,
 	};
+	if (weir__state(actor) > WEIR__STATE_RUNNING)
+		seen->state = WEIR_SEEN_STATE_LEAVING;
+	if ((gate & WEIR__GATE_CHILD) && !see_child(self, actor, seen))
+		return false;
 	for (port = weir__port_load(&actor->ports); port && !self->full;
 	     port = weir__port_load(&port->next))
 		see_port(self, port);
 	if (!seen->name[0])
 		add_part(&self->look, weir_actor_name(actor), WEIR_WAIT_NONE);
 	seen->n_ports = snapshot->seen.n_ports - seen->port;
+	if (actor->ops->look)
+		actor->ops->look(actor, &self->look);
 	snapshot->seen.n_actors++;
 	return !self->full;
+}
+
+bool weir__snapshot_make_room(struct weir__snapshot *made,
+			      const struct weir__rooms *rooms)
+{
+	const struct weir_allocator *allocator = made->allocator;
+
+	made->rooms = *rooms;
+	made->executors = weir__alloc(
+		allocator, rooms->executors * sizeof(*made->executors));
+	made->threads =
+		weir__alloc(allocator, rooms->threads * sizeof(*made->threads));
+	made->children = weir__alloc(allocator,
+				     rooms->children * sizeof(*made->children));
+	made->pools =
+		weir__alloc(allocator, rooms->pools * sizeof(*made->pools));
+	made->seen.executors = made->executors;
+	made->seen.threads = made->threads;
+	made->seen.children = made->children;
+	made->seen.pools = made->pools;
+	return made->executors && made->threads && made->children &&
+	       made->pools;
 }
 
 /* --- Looking -------------------------------------------------------------- */
@@ -265,6 +349,14 @@ void weir_snapshot_free(struct weir_snapshot *seen)
 		   self->room_demands * sizeof(*self->demands));
 	weir__free(allocator, self->objects,
 		   self->room_objects * sizeof(*self->objects));
+	weir__free(allocator, self->executors,
+		   self->rooms.executors * sizeof(*self->executors));
+	weir__free(allocator, self->threads,
+		   self->rooms.threads * sizeof(*self->threads));
+	weir__free(allocator, self->children,
+		   self->rooms.children * sizeof(*self->children));
+	weir__free(allocator, self->pools,
+		   self->rooms.pools * sizeof(*self->pools));
 	weir__free(allocator, self->causes,
 		   self->room_actors * sizeof(*self->causes));
 	weir__free(allocator, self, sizeof(*self));
@@ -277,9 +369,28 @@ static void look_at(struct weir_executor *executor, struct taking *taking)
 
 	weir__registry_look_begin(registry);
 	while (weir__registry_look(registry, &index, see_actor, taking) &&
-	       !taking->full)
-		;
+	       !taking->full) {
+		/* Who has that lock may wait for the registry's, which is free
+		 * now: see actor/child_ops.h. */
+		if (taking->busy)
+			(void)sched_yield();
+		taking->busy = false;
+	}
 	weir__registry_look_end(registry);
+	if (taking->full || weir__snapshot_executor(taking->snapshot, executor))
+		return;
+	taking->rooms.threads *= 4;
+	taking->full = true;
+}
+
+/* It is one of those before it: the workers of a pool are the pool. */
+static bool was_seen(struct weir_executor *const *executors, size_t i)
+{
+	size_t j = 0;
+
+	while (executors[j]->registry != executors[i]->registry)
+		j++;
+	return j < i;
 }
 
 static size_t room_for(struct weir_executor *const *executors, size_t n)
@@ -291,40 +402,70 @@ static size_t room_for(struct weir_executor *const *executors, size_t n)
 	return room;
 }
 
+/* Empty, with so much room; the one before is freed. NULL: no memory. */
+static struct weir__snapshot *anew(struct weir__snapshot *before,
+				   const struct weir_allocator *allocator,
+				   size_t room, const struct weir__rooms *rooms)
+{
+	struct weir__snapshot *made;
+
+	weir_snapshot_free(before ? &before->seen : NULL);
+	made = weir__snapshot_new(allocator, room);
+	if (!made || weir__snapshot_make_room(made, rooms))
+		return made;
+	weir_snapshot_free(&made->seen);
+	return NULL;
+}
+
+static void forget(struct weir__snapshot *self)
+{
+	self->seen.n_actors = 0;
+	self->seen.n_ports = self->seen.n_links = 0;
+	self->seen.n_demands = self->seen.n_objects = 0;
+	self->seen.n_executors = self->seen.n_threads = 0;
+	self->seen.n_children = self->seen.n_pools = 0;
+	self->joined = false;
+}
+
 /* All of these. */
 static int look_at_these(struct weir__snapshot **at,
 			 struct weir_executor *const *executors, size_t n,
 			 const struct weir_allocator *allocator, bool names)
 {
+	/* of nothing an allocator might make NULL */
+	const struct weir__rooms first = {n + 1, FIRST, FIRST, FIRST};
 	struct taking taking = {
 		.look = {.link = add_link,
 			 .part = add_part,
 			 .demand = add_demand,
-			 .object = add_object},
+			 .object = add_object,
+			 .pool = add_pool},
 		.snapshot = *at,
 		.names = names,
-		.full = !*at,
+		.full = !*at || (*at)->rooms.executors <= n,
+		.rooms = *at ? (*at)->rooms : first,
 	};
-	size_t room = *at ? (*at)->room_actors : 0, i;
+	size_t room = *at ? (*at)->room_actors : room_for(executors, n), i;
 
+	if (taking.rooms.executors <= n)
+		taking.rooms.executors = n + 1;
 	for (;;) {
-		if (taking.full) {
-			room = room ? 2 * room : room_for(executors, n);
-			weir_snapshot_free(*at ? &(*at)->seen : NULL);
+		if (taking.full)
 			*at = taking.snapshot =
-				weir__snapshot_new(allocator, room);
-		}
+				anew(*at, allocator, room, &taking.rooms);
 		if (!*at)
 			return -ENOMEM;
 		taking.full = false;
-		(*at)->seen.n_actors = 0;
-		(*at)->seen.n_ports = (*at)->seen.n_links = 0;
-		(*at)->seen.n_demands = (*at)->seen.n_objects = 0;
-		(*at)->joined = false;
+		forget(*at);
 		for (i = 0; i < n && !taking.full; i++)
-			look_at(executors[i], &taking);
+			if (!was_seen(executors, i))
+				look_at(executors[i], &taking);
 		if (!taking.full)
 			return 0;
+		/* others than actors and what they have have asked for more */
+		if (memcmp(&taking.rooms, &(*at)->rooms,
+			   sizeof(taking.rooms)) == 0)
+			room *= 2;
 	}
 }
 
@@ -391,13 +532,27 @@ void weir__snapshot_waits(struct weir__snapshot *self)
 	}
 }
 
-int weir__snapshot_finish(struct weir__snapshot *self)
+int weir__snapshot_connect(struct weir__snapshot *self)
 {
 	int rc = weir__snapshot_join(self);
 
+	if (rc == 0)
+		rc = weir__snapshot_runs(self);
+	if (rc == 0)
+		rc = weir__snapshot_holders(self);
 	if (rc < 0)
 		return rc;
 	weir__snapshot_waits(self);
+	weir__snapshot_due(self);
+	return 0;
+}
+
+int weir__snapshot_finish(struct weir__snapshot *self)
+{
+	int rc = weir__snapshot_connect(self);
+
+	if (rc < 0)
+		return rc;
 	know_nothing(self);
 	return weir__snapshot_causes(self);
 }
@@ -472,6 +627,7 @@ static int settle(struct weir__snapshot *self,
 	if (rc < 0)
 		return rc;
 	self->seen.settled = weir__snapshot_same(&self->seen, &later->seen);
+	weir__snapshot_stays(self, &later->seen);
 	weir_snapshot_free(&later->seen);
 	return 0;
 }

@@ -28,6 +28,11 @@ static inline bool weir__cause_holds_up(const struct weir__cause *root)
 	return root->n_stuck > 0 || root->next != WEIR_NOWHERE;
 }
 
+/* What there is room for. */
+struct weir__rooms {
+	size_t executors, threads, children, pools;
+};
+
 struct weir__snapshot {
 	struct weir_snapshot seen;		/* first */
 	const struct weir_allocator *allocator; /* borrowed */
@@ -38,13 +43,29 @@ struct weir__snapshot {
 	struct weir_seen_demand *demands;
 	struct weir_seen_object *objects;
 	size_t room_actors, room_ports, room_links, room_demands, room_objects;
-	bool joined;		    /* weir__snapshot_join() */
+	bool joined; /* weir__snapshot_join() */
+	struct weir_seen_executor *executors;
+	struct weir_seen_thread *threads;
+	struct weir_seen_child *children;
+	struct weir_seen_pool *pools;
+	struct weir__rooms rooms;   /* for the four above */
 	struct weir__cause *causes; /* of each actor; NULL: not asked for */
 };
 
 /* An empty one, with room for so many actors; NULL: no memory. */
 struct weir__snapshot *weir__snapshot_new(
 	const struct weir_allocator *allocator, size_t n_actors);
+
+/* Supervision has halted the actor. */
+static inline bool weir__wait_halted(enum weir_wait wait)
+{
+	return wait == WEIR_WAIT_PARENT ||
+	       (wait >= WEIR_WAIT_VERDICT && wait <= WEIR_WAIT_SIBLINGS);
+}
+
+/* Makes room for the rest, of which it has none. False: no memory. */
+bool weir__snapshot_make_room(struct weir__snapshot *snapshot,
+			      const struct weir__rooms *rooms);
 
 /* Of an actor with that gate; WEIR_WAIT_OTHER: it waits at a port. */
 enum weir_wait weir__snapshot_wait(uint32_t gate);
@@ -71,12 +92,41 @@ int weir__snapshot_look(struct weir__snapshot **at,
 /* An actor that waits at ports waits for what the first of them does. */
 void weir__snapshot_waits(struct weir__snapshot *self);
 
+/* All is seen: what belongs together finds it, and who waits for what. 0 or
+ * -ENOMEM. */
+int weir__snapshot_connect(struct weir__snapshot *snapshot);
+
 /* All is seen: links find where they come from, and actors why they wait. 0 or
  * -ENOMEM. */
 int weir__snapshot_finish(struct weir__snapshot *self);
 
 /* Links, groups, demands and objects find what they belong to. 0 or -ENOMEM. */
 int weir__snapshot_join(struct weir__snapshot *self);
+
+/* --- executors.c ---------------------------------------------------------- */
+
+/* Looks at an executor and its threads. False: there was no room. No lock. */
+bool weir__snapshot_executor(struct weir__snapshot *snapshot,
+			     struct weir_executor *executor);
+/* Finds who runs where. 0 or -ENOMEM. */
+int weir__snapshot_runs(struct weir__snapshot *snapshot);
+/* Finds which threads and executors are as they were in a later look. */
+void weir__snapshot_stays(struct weir__snapshot *snapshot,
+			  const struct weir_snapshot *later);
+/* Behind both of them: finds who waits for a thread. */
+void weir__snapshot_due(struct weir__snapshot *snapshot);
+
+/* --- members.c ------------------------------------------------------------ */
+
+/* Finds the actors that children and pools tell of, and whom they wait for. 0
+ * or -ENOMEM. */
+int weir__snapshot_holders(struct weir__snapshot *snapshot);
+/* The pool of a process manager or a server, all places of which are taken; or
+ * NULL. */
+const struct weir_seen_pool *weir__snapshot_full_pool(
+	const struct weir_snapshot *snapshot, size_t actor);
+
+/* --- why.c ---------------------------------------------------------------- */
 
 /* Finds the cause of each actor. 0 or -ENOMEM. */
 int weir__snapshot_causes(struct weir__snapshot *snapshot);

@@ -128,6 +128,12 @@ static const char *state_of(const struct weir_seen_actor *actor)
 		[WEIR_WAIT_WAKE] = "a wake",
 		[WEIR_WAIT_RESUME] = "resume",
 		[WEIR_WAIT_PARENT] = "parent",
+		[WEIR_WAIT_THREAD] = "a thread",
+		[WEIR_WAIT_VERDICT] = "supervisor",
+		[WEIR_WAIT_BACKOFF] = "back-off",
+		[WEIR_WAIT_ABOVE] = "parent",
+		[WEIR_WAIT_CHILDREN] = "children",
+		[WEIR_WAIT_SIBLINGS] = "siblings",
 	};
 	size_t n = sizeof(states) / sizeof(*states);
 

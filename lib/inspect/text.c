@@ -9,6 +9,7 @@
 #include "inspect/snapshot.h"
 
 #define ROOTS 8u /* of the program are told */
+#define NAMED 4u /* actors that have the threads of an executor */
 
 /* --- Words ---------------------------------------------------------------- */
 
@@ -186,14 +187,186 @@ static void say_wakers(struct saying *text, uint32_t wakers)
 		say(text, "waits until it is woken");
 }
 
-static void say_actor(struct saying *text, const struct weir_seen_actor *actor)
+/* Whom the threads of an executor run, the first of them by name. */
+static void say_busy(struct saying *text, const struct weir_snapshot *snapshot,
+		     const struct weir_seen_executor *executor)
+{
+	const struct weir_seen_thread *thread =
+		&snapshot->threads[executor->thread];
+	const char *before = "";
+	uint32_t named = 0;
+	size_t i;
+
+	for (i = 0; i < executor->n_threads && named < NAMED; i++) {
+		if (thread[i].actor == WEIR_NOWHERE)
+			continue;
+		say(text, "%s%s", before, name_of(snapshot, thread[i].actor));
+		before = ", ";
+		named++;
+	}
+	if (executor->busy > named)
+		say(text, " and %u more", executor->busy - named);
+}
+
+/* All threads that there may be are taken, and others are due. */
+static bool is_exhausted(const struct weir_seen_executor *executor)
+{
+	return executor->stands && executor->queued > 0 &&
+	       executor->threads_max > 1 &&
+	       executor->busy == executor->threads_max;
+}
+
+static void say_running(struct saying *text,
+			const struct weir_snapshot *snapshot,
+			const struct weir_seen_actor *actor)
+{
+	const struct weir_seen_executor *home =
+		&snapshot->executors[actor->home];
+	const struct weir_seen_thread *thread;
+
+	if (actor->thread == WEIR_NOWHERE) {
+		say(text, "is about to run");
+		return;
+	}
+	thread = &snapshot->threads[actor->thread];
+	say(text,
+	    thread->stays ? "is in a turn that does not return, on thread %d"
+			  : "runs, on thread %d",
+	    thread->id);
+	if (!is_exhausted(home))
+		return;
+	say(text, "; %u more are due, and all %u threads of %s run ",
+	    home->queued, home->busy, home->name);
+	say_busy(text, snapshot, home);
+}
+
+/* It is due, and no thread is free for it. */
+static void say_due(struct saying *text, const struct weir_snapshot *snapshot,
+		    const struct weir_seen_actor *actor)
+{
+	const struct weir_seen_executor *home =
+		&snapshot->executors[actor->home];
+
+	if (actor->holder == WEIR_NOWHERE) {
+		say(text, "is due, but nobody runs its %s",
+		    home->kind == WEIR_EXECUTOR_LOOP ? "loop" : "simulator");
+	} else if (home->threads_max > 1 && home->busy == home->threads_max) {
+		say(text, "is due, but all %u threads of %s run ", home->busy,
+		    home->name);
+		say_busy(text, snapshot, home);
+	} else {
+		say(text, "is due, but its thread runs %s",
+		    name_of(snapshot, actor->holder));
+	}
+}
+
+static const char *holder_of(const struct weir_snapshot *snapshot,
+			     const struct weir_seen_actor *actor,
+			     const char *unknown)
+{
+	return actor->holder == WEIR_NOWHERE ? unknown
+					     : name_of(snapshot, actor->holder);
+}
+
+static void say_failure(struct saying *text,
+			const struct weir_snapshot *snapshot,
+			const struct weir_seen_child *child)
+{
+	say(text, "has failed");
+	if (child->culprit != WEIR_NOWHERE)
+		say(text, " as its child %s has",
+		    name_of(snapshot, child->culprit));
+	if (child->error)
+		say(text, " (%s)", child->message);
+}
+
+/* An actor that its system knows is halted. */
+static void say_halted(struct saying *text,
+		       const struct weir_snapshot *snapshot,
+		       const struct weir_seen_actor *actor)
+{
+	const struct weir_seen_child *child = &snapshot->children[actor->child];
+
+	switch (actor->wait) {
+	case WEIR_WAIT_VERDICT:
+		say_failure(text, snapshot, child);
+		say(text, ", and waits for what %s decides",
+		    holder_of(snapshot, actor, "its supervisor"));
+		break;
+	case WEIR_WAIT_BACKOFF:
+		say_failure(text, snapshot, child);
+		say(text, ", and restarts at %" PRIu64 " ns", child->until_ns);
+		break;
+	case WEIR_WAIT_ABOVE:
+		say(text, "is suspended, as %s above it has failed or restarts",
+		    holder_of(snapshot, actor, "one"));
+		break;
+	case WEIR_WAIT_CHILDREN:
+		say(text, "waits until its child %s has ended",
+		    holder_of(snapshot, actor, ""));
+		break;
+	default: /* WAIT_SIBLINGS */
+		say(text, "restarts when %s has halted",
+		    holder_of(snapshot, actor, "its siblings"));
+		break;
+	}
+}
+
+/* One who has a place in a pool. */
+static void say_member(struct saying *text,
+		       const struct weir_snapshot *snapshot, size_t member)
+{
+	say(text, "%s at %s", name_of(snapshot, member),
+	    snapshot->children[snapshot->actors[member].child].path);
+}
+
+/* A server, all of whose workers are taken. */
+static void say_pool(struct saying *text, const struct weir_snapshot *snapshot,
+		     const struct weir_seen_actor *actor)
+{
+	const struct weir_seen_pool *pool = &snapshot->pools[actor->pool];
+
+	say(text, "waits for one of the %" PRIu64 " workers of %s, as ",
+	    pool->busy, pool->name);
+	say_member(text, snapshot, actor->holder);
+	say(text, ", for %" PRIu64 " jobs", pool->queued);
+}
+
+/* A process manager at its `max`. */
+static void say_manager(struct saying *text,
+			const struct weir_snapshot *snapshot, size_t manager,
+			size_t process)
+{
+	const struct weir_seen_pool *pool =
+		&snapshot->pools[snapshot->actors[manager].pool];
+
+	say(text, "has all %" PRIu64 " processes that it may have, as ",
+	    pool->busy);
+	say_member(text, snapshot, process);
+}
+
+static void say_actor(struct saying *text, const struct weir_snapshot *snapshot,
+		      const struct weir_seen_actor *actor)
 {
 	switch (actor->wait) {
 	case WEIR_WAIT_NONE:
-		say(text, "runs, or is about to");
+		say_running(text, snapshot, actor);
+		break;
+	case WEIR_WAIT_THREAD:
+		say_due(text, snapshot, actor);
 		break;
 	case WEIR_WAIT_WAKE:
-		say_wakers(text, actor->wakers);
+		if (actor->holder == WEIR_NOWHERE)
+			say_wakers(text, actor->wakers);
+		else
+			say_pool(text, snapshot, actor);
+		break;
+	case WEIR_WAIT_VERDICT:
+	case WEIR_WAIT_BACKOFF:
+	case WEIR_WAIT_ABOVE:
+	case WEIR_WAIT_CHILDREN:
+	case WEIR_WAIT_SIBLINGS:
+		say_halted(text, snapshot, actor);
 		break;
 	case WEIR_WAIT_RESUME:
 		say(text, "is suspended");
@@ -234,9 +407,12 @@ static void say_reason(struct saying *text,
 {
 	say(text, "%s ", name_of(snapshot, actor));
 	if (cause->port == WEIR_NOWHERE)
-		say_actor(text, &snapshot->actors[actor]);
+		say_actor(text, snapshot, &snapshot->actors[actor]);
 	else if (cause->next == WEIR_NOWHERE)
 		say_port(text, snapshot, cause->port);
+	else if (snapshot->ports[cause->port].wait == WEIR_WAIT_PERMIT &&
+		 snapshot->ports[cause->port].shared == WEIR_NOWHERE)
+		say_manager(text, snapshot, actor, cause->next);
 	else
 		say_other(text, &snapshot->ports[cause->port],
 			  name_of(snapshot, cause->next));
@@ -344,13 +520,42 @@ size_t weir_snapshot_why_text(const struct weir_snapshot *snapshot,
 /* --- JSON ----------------------------------------------------------------- */
 
 static const char *const wait_names[] = {
-	[WEIR_WAIT_NONE] = "none",	 [WEIR_WAIT_INPUT] = "input",
-	[WEIR_WAIT_ROOM] = "room",	 [WEIR_WAIT_DEMAND] = "demand",
-	[WEIR_WAIT_LINK] = "link",	 [WEIR_WAIT_PERMIT] = "permit",
-	[WEIR_WAIT_CHANNEL] = "channel", [WEIR_WAIT_TIME] = "time",
-	[WEIR_WAIT_FD] = "fd",		 [WEIR_WAIT_COMPLETED] = "completed",
-	[WEIR_WAIT_WAKE] = "wake",	 [WEIR_WAIT_RESUME] = "resume",
-	[WEIR_WAIT_PARENT] = "parent",	 [WEIR_WAIT_OTHER] = "other",
+	[WEIR_WAIT_NONE] = "none",
+	[WEIR_WAIT_INPUT] = "input",
+	[WEIR_WAIT_ROOM] = "room",
+	[WEIR_WAIT_DEMAND] = "demand",
+	[WEIR_WAIT_LINK] = "link",
+	[WEIR_WAIT_PERMIT] = "permit",
+	[WEIR_WAIT_CHANNEL] = "channel",
+	[WEIR_WAIT_TIME] = "time",
+	[WEIR_WAIT_FD] = "fd",
+	[WEIR_WAIT_COMPLETED] = "completed",
+	[WEIR_WAIT_WAKE] = "wake",
+	[WEIR_WAIT_RESUME] = "resume",
+	[WEIR_WAIT_PARENT] = "parent",
+	[WEIR_WAIT_OTHER] = "other",
+	[WEIR_WAIT_THREAD] = "thread",
+	[WEIR_WAIT_VERDICT] = "verdict",
+	[WEIR_WAIT_BACKOFF] = "backoff",
+	[WEIR_WAIT_ABOVE] = "above",
+	[WEIR_WAIT_CHILDREN] = "children",
+	[WEIR_WAIT_SIBLINGS] = "siblings",
+};
+
+static const char *const state_names[] = {
+	[WEIR_SEEN_STATE_WAITING] = "waiting",
+	[WEIR_SEEN_STATE_QUEUED] = "queued",
+	[WEIR_SEEN_STATE_RUNNING] = "running",
+	[WEIR_SEEN_STATE_SUSPENDED] = "suspended",
+	[WEIR_SEEN_STATE_HALTED] = "halted",
+	[WEIR_SEEN_STATE_STARTING] = "starting",
+	[WEIR_SEEN_STATE_LEAVING] = "leaving",
+};
+
+static const char *const executor_names[] = {
+	[WEIR_EXECUTOR_OTHER] = "other", [WEIR_EXECUTOR_THREADS] = "threads",
+	[WEIR_EXECUTOR_LOOP] = "loop",	 [WEIR_EXECUTOR_BLOCKING] = "blocking",
+	[WEIR_EXECUTOR_SIM] = "sim",
 };
 
 const char *weir__snapshot_wait_name(enum weir_wait wait)
@@ -426,6 +631,10 @@ static void say_actors(struct saying *text,
 		say(text, ", \"wait\": \"%s\"", wait_names[actor->wait]);
 		if (actor->wait == WEIR_WAIT_WAKE)
 			say_waits(text, actor->wakers);
+		say(text, ", \"state\": \"%s\"", state_names[actor->state]);
+		say_index(text, "executor", actor->home);
+		say_index(text, "thread", actor->thread);
+		say_index(text, "holder", actor->holder);
 		say_index(text, "at_port", causes[i].port);
 		say_index(text, "waits_for", causes[i].next);
 		say_index(text, "root", causes[i].root);
@@ -485,6 +694,93 @@ static void say_links(struct saying *text, const struct weir_snapshot *snapshot)
 	}
 }
 
+static void say_executors(struct saying *text,
+			  const struct weir_snapshot *snapshot)
+{
+	const struct weir_seen_executor *executor;
+	size_t i;
+
+	for (i = 0; i < snapshot->n_executors; i++) {
+		executor = &snapshot->executors[i];
+		say(text, "%s\n{\"kind\": \"%s\", \"name\": ", i ? "," : "",
+		    executor_names[executor->kind]);
+		say_string(text, executor->name);
+		say(text, ", \"now_ns\": %" PRIu64, executor->now_ns);
+		say(text, ", \"threads\": %zu, \"threads_max\": %u",
+		    executor->n_threads, executor->threads_max);
+		say(text, ", \"busy\": %u, \"parked\": %u, \"queued\": %u",
+		    executor->busy, executor->parked, executor->queued);
+		say(text, ", \"timers\": %" PRIu64 ", \"watches\": %" PRIu64,
+		    executor->timers, executor->watches);
+		say(text, ", \"slices\": %" PRIu64 ", \"steals\": %" PRIu64 "}",
+		    executor->slices, executor->steals);
+	}
+}
+
+static void say_threads(struct saying *text,
+			const struct weir_snapshot *snapshot)
+{
+	const struct weir_seen_thread *thread;
+	size_t i;
+
+	for (i = 0; i < snapshot->n_threads; i++) {
+		thread = &snapshot->threads[i];
+		say(text, "%s\n{\"id\": %d", i ? "," : "", thread->id);
+		say_index(text, "executor", thread->executor);
+		say_index(text, "actor", thread->actor);
+		say(text, ", \"stays\": %s", thread->stays ? "true" : "false");
+		say(text, ", \"queued\": %u, \"slices\": %" PRIu64 "}",
+		    thread->queued, thread->slices);
+	}
+}
+
+static void say_children(struct saying *text,
+			 const struct weir_snapshot *snapshot)
+{
+	const struct weir_seen_child *child;
+	size_t i;
+
+	for (i = 0; i < snapshot->n_children; i++) {
+		child = &snapshot->children[i];
+		say(text, "%s\n{\"actor\": %zu, \"path\": ", i ? "," : "",
+		    child->actor);
+		say_string(text, child->path);
+		say_index(text, "parent", child->parent);
+		say_index(text, "culprit", child->culprit);
+		say(text, ", \"restarts\": %" PRIu64 ", \"error\": %d",
+		    child->restarts, child->error);
+		if (child->error) {
+			say(text, ", \"message\": ");
+			say_string(text, child->message);
+		}
+		if (child->until_ns != WEIR_FOREVER)
+			say(text, ", \"until_ns\": %" PRIu64, child->until_ns);
+		say(text, "}");
+	}
+}
+
+static void say_pools(struct saying *text, const struct weir_snapshot *snapshot)
+{
+	const struct weir_seen_pool *pool;
+	size_t i;
+
+	for (i = 0; i < snapshot->n_pools; i++) {
+		pool = &snapshot->pools[i];
+		say(text, "%s\n{\"kind\": \"%s\", \"actor\": %zu, \"name\": ",
+		    i ? "," : "",
+		    pool->kind == WEIR_POOL_MANAGER ? "manager" : "workers",
+		    pool->actor);
+		say_string(text, pool->name);
+		say(text, ", \"max\": %" PRIu64 ", \"busy\": %" PRIu64,
+		    pool->max, pool->busy);
+		say(text, ", \"queued\": %" PRIu64 ", \"requested\": %" PRIu64,
+		    pool->queued, pool->requested);
+		say(text,
+		    ", \"refused\": %" PRIu64 ", \"dropped\": %" PRIu64 "}",
+		    pool->refused, pool->dropped);
+	}
+}
+
 size_t weir_snapshot_json(const struct weir_snapshot *snapshot, char *at,
 			  size_t n)
 {
@@ -504,6 +800,14 @@ size_t weir_snapshot_json(const struct weir_snapshot *snapshot, char *at,
 	say_ports(&text, snapshot);
 	say(&text, "],\n\"links\": [");
 	say_links(&text, snapshot);
+	say(&text, "],\n\"executors\": [");
+	say_executors(&text, snapshot);
+	say(&text, "],\n\"threads\": [");
+	say_threads(&text, snapshot);
+	say(&text, "],\n\"children\": [");
+	say_children(&text, snapshot);
+	say(&text, "],\n\"pools\": [");
+	say_pools(&text, snapshot);
 	say(&text, "]}\n");
 	return text.n;
 }

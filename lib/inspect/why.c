@@ -3,7 +3,9 @@
  * Why an actor waits. Actors and what they wait for are a graph: an *edge* goes
  * from a port that holds its actor back to an actor that could unblock it, or to
  * nobody, which is the outside world. An actor waits for all its ports; a port
- * waits for all its edges, or for any one of them, where one is enough.
+ * waits for all its edges, or for any one of them, where one is enough. An actor
+ * that waits at no port may have a *holder*, which counts as if it were at the
+ * only edge of an only port.
  *
  * 1  A *root* waits for no other actor, and has a rank of its own. A port is
  *    *met* at a rank when enough of what it waits for has that rank or a lower
@@ -46,6 +48,9 @@ struct search {
 	 * for, and its place among those that were met; and these */
 	size_t *to, *ports_left, *place, *queue;
 	size_t n_queue;
+	/* of each actor: the first that it is the holder of; and the next with
+	 * the same holder */
+	size_t *held, *held_beside;
 	size_t *at; /* of each object, a port */
 };
 
@@ -79,15 +84,25 @@ static bool waits_at_ports(const struct weir_snapshot *seen, size_t actor)
 	case WEIR_WAIT_NONE:
 	case WEIR_WAIT_WAKE:
 	case WEIR_WAIT_RESUME:
-	case WEIR_WAIT_PARENT:
+	case WEIR_WAIT_THREAD:
 		return false;
 	default:
+		if (weir__wait_halted(seen->actors[actor].wait))
+			return false;
 		break;
 	}
 	for (p = 0; p < seen->actors[actor].n_ports; p++)
 		if (seen->ports[seen->actors[actor].port + p].blocked)
 			return true;
 	return false;
+}
+
+/* The actor waits for another one that no port of its stands for. */
+static bool waits_for_holder(const struct weir_snapshot *seen, size_t actor)
+{
+	return seen->actors[actor].holder != WEIR_NOWHERE &&
+	       seen->actors[actor].wait != WEIR_WAIT_NONE &&
+	       !waits_at_ports(seen, actor);
 }
 
 static size_t actor_of(const struct weir_snapshot *seen, size_t port)
@@ -173,6 +188,18 @@ static void add_object_edges(struct search *search, size_t port)
 	}
 }
 
+/* A process manager at its `max` waits for one of its processes. */
+static void add_place(struct search *search, size_t port)
+{
+	const struct weir_snapshot *seen = &search->snapshot->seen;
+	size_t actor = seen->ports[port].actor;
+
+	if (blocked_for(seen, port, WEIR_WAIT_PERMIT) &&
+	    seen->actors[actor].holder != WEIR_NOWHERE &&
+	    weir__snapshot_full_pool(seen, actor))
+		add_edge(search, port, seen->actors[actor].holder);
+}
+
 static void add_edges(struct search *search)
 {
 	const struct weir_snapshot *seen = &search->snapshot->seen;
@@ -182,10 +209,12 @@ static void add_edges(struct search *search)
 		add_link(search, &seen->links[i]);
 	for (i = 0; i < seen->n_demands; i++)
 		add_demand(search, &seen->demands[i]);
-	for (i = 0; i < seen->n_ports; i++)
+	for (i = 0; i < seen->n_ports; i++) {
 		if (seen->ports[i].blocked &&
 		    seen->ports[i].shared != WEIR_NOWHERE)
 			add_object_edges(search, i);
+		add_place(search, i);
+	}
 }
 
 /* --- Ranks ---------------------------------------------------------------- */
@@ -267,12 +296,19 @@ static bool is_needed(const struct search *search, size_t port)
 static void begin(struct search *search)
 {
 	const struct weir_snapshot *seen = &search->snapshot->seen;
-	size_t i;
+	size_t i, holder;
 
-	for (i = 0; i < seen->n_actors; i++)
+	for (i = 0; i < seen->n_actors; i++) {
 		search->snapshot->causes[i] = (struct weir__cause){
 			.rank = WEIR__RANK_CYCLE,
 		};
+		if (!waits_for_holder(seen, i))
+			continue;
+		holder = seen->actors[i].holder;
+		search->held_beside[i] = search->held[holder];
+		search->held[holder] = i;
+		search->ports_left[i]++;
+	}
 	for (i = 0; i < seen->n_ports; i++) {
 		search->met[i] = WEIR__RANK_CYCLE;
 		if (is_needed(search, i))
@@ -308,13 +344,17 @@ static void meet_roots(struct search *search, enum weir__rank rank)
 
 static void meet_all(struct search *search, enum weir__rank rank)
 {
-	size_t done = search->n_queue, e;
+	size_t done = search->n_queue, e, held;
 
 	meet_roots(search, rank);
-	for (; done < search->n_queue; done++)
+	for (; done < search->n_queue; done++) {
 		for (e = search->to[search->queue[done]]; e != WEIR_NOWHERE;
 		     e = search->edges[e].next)
 			meet_edge(search, &search->edges[e], rank);
+		for (held = search->held[search->queue[done]];
+		     held != WEIR_NOWHERE; held = search->held_beside[held])
+			meet_actor(search, held, rank);
+	}
 }
 
 /* --- Causes ---------------------------------------------------------------- */
@@ -386,6 +426,8 @@ static void find_cause(const struct search *search, size_t actor)
 
 	cause->port = worst_port(search, actor);
 	cause->next = cause->root = WEIR_NOWHERE;
+	if (waits_for_holder(&search->snapshot->seen, actor))
+		cause->next = search->snapshot->actors[actor].holder;
 	if (cause->port == WEIR_NOWHERE)
 		return;
 	cause->port = member_of(search, cause->port);
@@ -449,10 +491,13 @@ static bool wants_items(const struct weir_snapshot *seen, size_t actor)
 static bool is_stuck(const struct weir__snapshot *self, size_t actor)
 {
 	const struct weir__cause *cause = &self->causes[actor];
+	enum weir_wait wait = self->seen.actors[actor].wait;
 
-	if (self->seen.actors[actor].wait == WEIR_WAIT_NONE)
+	if (wait == WEIR_WAIT_NONE)
 		return false;
-	if (has_items(&self->seen, actor))
+	if (wait == WEIR_WAIT_THREAD || weir__wait_halted(wait) ||
+	    waits_for_holder(&self->seen, actor) ||
+	    has_items(&self->seen, actor))
 		return true;
 	if (cause->port == WEIR_NOWHERE || wants_items(&self->seen, actor))
 		return false;
@@ -492,7 +537,7 @@ static int make_room(struct search *search)
 	const struct weir_snapshot *seen = &search->snapshot->seen;
 	size_t *words;
 
-	search->n_words = 4 * seen->n_actors + 4 * seen->n_ports +
+	search->n_words = 6 * seen->n_actors + 4 * seen->n_ports +
 			  seen->n_objects + 2;
 	search->words = words =
 		weir__alloc(search->snapshot->allocator,
@@ -507,6 +552,8 @@ static int make_room(struct search *search)
 	search->ports_left = carve(&words, seen->n_actors);
 	search->place = carve(&words, seen->n_actors);
 	search->queue = carve(&words, seen->n_actors);
+	search->held = carve(&words, seen->n_actors);
+	search->held_beside = carve(&words, seen->n_actors);
 	search->at = carve(&words, seen->n_objects);
 	return 0;
 }
@@ -534,7 +581,7 @@ static int make_edges(struct search *search)
 	size_t i;
 
 	for (i = 0; i < seen->n_actors; i++)
-		search->to[i] = WEIR_NOWHERE;
+		search->to[i] = search->held[i] = WEIR_NOWHERE;
 	add_edges(search);
 	for (i = 0; i < seen->n_ports; i++)
 		search->first[i + 1] += search->first[i];

@@ -20,6 +20,7 @@
 
 #include <ck_pr.h>
 
+#include "actor/look.h"
 #include "base/memory.h"
 #include "base/refcount.h"
 #include "supervision/cell.h"
@@ -66,12 +67,35 @@ static void server_released(struct weir_actor *server)
 	weir__pool_unref(pool_of_server(server));
 }
 
+/* The words belong to the pool's lock, under which workers are spawned; so it
+ * may wait for the registry's, which the look has. */
+static WEIR__LOOKS void server_look(const struct weir_actor *server,
+				    struct weir__look *look)
+{
+	const struct weir__pool *pool =
+		weir_container_of(server, const struct weir__pool, server);
+	struct weir_seen_pool seen = {
+		.kind = WEIR_POOL_WORKERS,
+		.members_of = &pool->workers,
+		.max = pool->options.limit,
+		.busy = pool->options.limit - pool->n_free - pool->n_idle,
+		.queued = pool->n_queued,
+		.dropped = pool->counts.dropped,
+	};
+
+	/* its last byte stays 0 */
+	memcpy(seen.name, pool->name,
+	       strnlen(pool->name, sizeof(seen.name) - 1));
+	look->pool(look, &seen);
+}
+
 static const struct weir_actor_ops server_ops = {
 	.name = "pool server",
 	.turns = no_turns,
 	.signalled = server_signalled,
 	.stopped = server_stopped,
 	.released = server_released,
+	.look = server_look,
 };
 
 /* --- The workers' supervisor ---------------------------------------------- */

@@ -34,6 +34,8 @@
 #include "actor/ending.h"
 #include "actor/gate.h"
 #include "actor/in.h"
+#include "actor/look.h"
+#include "base/demand.h"
 #include "base/options.h"
 #include "executor/cpus.h"
 #include "process/command.h"
@@ -497,6 +499,27 @@ static const struct weir_lifecycle lifecycle = {
 
 /* --- Setting up ----------------------------------------------------------- */
 
+/* Any thread that keeps the manager from being released. */
+static WEIR__LOOKS void manager_look(const struct weir_actor *actor,
+				     struct weir__look *look)
+{
+	const struct weir_process_manager *self = weir_container_of(
+		actor, const struct weir_process_manager, actor);
+	struct weir_process_counts counts;
+	int64_t may = weir__demand_left(&self->may.granted, self->may.used);
+
+	weir_process_manager_counts(self, &counts);
+	look->pool(look, &(const struct weir_seen_pool){
+				 .kind = WEIR_POOL_MANAGER,
+				 .members_of = actor,
+				 .max = ck_pr_load_32(&self->new_max),
+				 .busy = counts.processing,
+				 .queued = counts.queue + counts.waiting,
+				 .requested = may > 0 ? (uint64_t)may : 0,
+				 .refused = counts.overflowed,
+			 });
+}
+
 /* True: commands that wait and are counted could keep it from asking. */
 static bool wedges(const struct weir_process_manager_options *options,
 		   size_t max)
@@ -570,6 +593,7 @@ static void set_options(struct weir_process_manager *self)
 		.stopped = manager_stopped,
 		.released = manager_released,
 		.lifecycle = &self->lifecycle,
+		.look = manager_look,
 	};
 	self->lifecycle = lifecycle;
 	self->lifecycle.strategy = &self->strategy;

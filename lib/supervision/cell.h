@@ -108,6 +108,8 @@ struct weir__family {
 	uint32_t halted; /* those to go, from the last verdict */
 	uint32_t going;	 /* those to go, from earlier verdicts: they go
 			   * first */
+	uint32_t escalated;  /* the last child with whose failure it has failed;
+			     * for looks */
 	uint32_t n_stopping; /* children that are to stop or to halt */
 	uint32_t n_seen;     /* children that are not SPAWNED */
 	uint32_t depth;	     /* of the parent; root's is 1 */

@@ -17,6 +17,7 @@ struct weir__cell_timer {
 	struct weir__cell_timers *timers;
 	struct weir__cell_timer **place; /* NULL: it was cleared */
 	uint32_t slot;
+	uint64_t at_ns;
 };
 
 static void timer_free(struct weir__cell_timer *timer)
@@ -59,6 +60,7 @@ bool weir__cell_timer_set(struct weir__cell_timers *timers,
 	made->timers = timers;
 	made->place = timer;
 	made->slot = slot;
+	made->at_ns = at_ns;
 	timers->lock->used++;
 	if (weir_timer_arm(timers->executor, &made->timer, at_ns) < 0) {
 		timer_free(made);
@@ -66,6 +68,11 @@ bool weir__cell_timer_set(struct weir__cell_timers *timers,
 	}
 	*timer = made;
 	return true;
+}
+
+uint64_t weir__cell_timer_at(const struct weir__cell_timer *timer)
+{
+	return timer ? timer->at_ns : WEIR_FOREVER;
 }
 
 void weir__cell_timer_clear(struct weir__cell_timers *timers,

@@ -26,6 +26,8 @@ struct weir__cell_timers {
 bool weir__cell_timer_set(struct weir__cell_timers *timers,
 			  struct weir__cell_timer **timer, uint32_t slot,
 			  uint64_t at_ns);
+/* When it is due; NULL: WEIR_FOREVER. */
+uint64_t weir__cell_timer_at(const struct weir__cell_timer *timer);
 /* Harmless if none is set. */
 void weir__cell_timer_clear(struct weir__cell_timers *timers,
 			    struct weir__cell_timer **timer);

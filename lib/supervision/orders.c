@@ -20,6 +20,7 @@
 #include "executor/registry.h"
 #include "supervision/change.h"
 #include "supervision/family.h"
+#include "supervision/seen.h"
 #include "supervision/siblings.h"
 #include "supervision/reference.h"
 #include "supervision/supervisor.h"
@@ -329,5 +330,6 @@ const struct weir__child_ops weir__child_table = {
 	.ended = child_ended,
 	.released = child_released,
 	.set_stats = set_stats,
+	.look = weir__child_look,
 	.dead_letter = dead_letter,
 };

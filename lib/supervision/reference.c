@@ -267,6 +267,18 @@ static void put_path(struct weir_system *system, struct weir__cell *cell,
 	}
 }
 
+size_t weir__path_put(struct weir_system *system, struct weir__cell *cell,
+		      char *path, size_t size)
+{
+	size_t length = path_length(system, cell);
+
+	if (!size)
+		return length;
+	put_path(system, cell, path, size, length);
+	path[length < size ? length : size - 1] = '\0';
+	return length;
+}
+
 int weir_system_path(struct weir_system *system, struct weir_actor_id id,
 		     char *path, size_t size)
 {
@@ -278,17 +290,10 @@ int weir_system_path(struct weir_system *system, struct weir_actor_id id,
 		return -EINVAL;
 	held = weir__enter(&system->lock);
 	cell = weir__cell_find(system, id);
-	if (cell) {
-		length = path_length(system, cell);
-		if (size)
-			put_path(system, cell, path, size, length);
-	}
+	if (cell)
+		length = weir__path_put(system, cell, path, size);
 	weir__leave(&system->lock, held);
-	if (!cell)
-		return -ESRCH;
-	if (size)
-		path[length < size ? length : size - 1] = '\0';
-	return (int)length;
+	return cell ? (int)length : -ESRCH;
 }
 
 struct weir__path *weir__path_make(struct weir_system *system,

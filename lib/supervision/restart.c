@@ -108,19 +108,21 @@ void weir__child_ordered_to_resume(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
+	struct weir_error *error = actor->error;
 	bool held;
 
 	if (!weir__child_steps(actor, WEIR__LIFE_RESUME))
 		return;
 	weir__child_drop_failed_tokens(actor);
-	weir_error_unref(actor->error);
-	actor->error = NULL;
 	weir__actor_clear(actor, WEIR__ACTOR_FAILED | WEIR__ACTOR_CLOSED);
 	held = weir__enter(&system->lock);
+	/* under the lock: a look may be reading it */
+	actor->error = NULL;
 	/* claim 2 of cell.h: a failed actor is suspended */
 	assert(cell->own);
 	weir__cell_change(system, cell, WEIR__LIFE_RESUME);
 	weir__leave(&system->lock, held);
+	weir_error_unref(error);
 }
 
 /* --- Restarting ----------------------------------------------------------- */

@@ -158,6 +158,7 @@ static struct whole *make(struct weir_executor *executor,
 		.halting = WEIR__NO_CELL,
 		.halted = WEIR__NO_CELL,
 		.going = WEIR__NO_CELL,
+		.escalated = WEIR__NO_CELL,
 	};
 	system->names.key = weir__executor_key(executor);
 	system->names.allocator = allocator;

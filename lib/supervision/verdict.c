@@ -199,6 +199,9 @@ void weir__verdict_act(struct weir__verdict *verdict, struct weir__cell *child)
 	}
 	if (verdict->directive == WEIR_DIRECTIVE_ESCALATE) {
 		(void)weir__cell_step(child, WEIR__LIFE_ESCALATE);
+		weir__record_of(weir__cell_of(verdict->actor))
+			->family.escalated =
+			weir__cell_slot(verdict->system, child);
 		/* B2.4: the supervisor fails with the same failure, unless its
 		 * decider has made it end in another way. */
 		if (!(verdict->actor->flags & WEIR__ACTOR_LEAVING))

@@ -339,7 +339,7 @@ static void json_has_what_is_known(void **state)
 {
 	struct weir_snapshot *snapshot;
 	struct node node;
-	char text[1024];
+	char text[2048];
 
 	node_init(&node, executor, "a", 1, 0);
 	node_start(&node);
@@ -351,7 +351,9 @@ static void json_has_what_is_known(void **state)
 		"{\"version\": 1, \"settled\": true, \"now_ns\": 100000000, "
 		"\"moved_ns\": 0, \"window_ns\": 100000000, "
 		"\"period_ns\": 100000000,\n\"actors\": [\n"
-		"{\"name\": \"a\", \"wait\": \"input\", \"at_port\": 0, "
+		"{\"name\": \"a\", \"id\": \"0.1\", \"wait\": \"input\", "
+		"\"state\": \"waiting\", \"executor\": 0, \"thread\": null, "
+		"\"holder\": null, \"at_port\": 0, "
 		"\"waits_for\": null, \"root\": 0, \"holds_up\": 0, "
 		"\"since_ns\": 0, \"busy\": 0, \"held\": 0, \"idle\": 1000, "
 		"\"blocked\": 0}],\n\"ports\": [\n"
@@ -360,7 +362,13 @@ static void json_has_what_is_known(void **state)
 		"\"links\": [\n"
 		"{\"to\": 0, \"from\": null, \"capacity\": 4, \"fill\": 0, "
 		"\"items\": 0, \"ended\": false, \"high\": 0, "
-		"\"items_ever\": 0, \"rate\": 0}]}\n");
+		"\"items_ever\": 0, \"rate\": 0}],\n"
+		"\"executors\": [\n"
+		"{\"kind\": \"sim\", \"name\": \"\", \"now_ns\": 100000000, "
+		"\"threads\": 0, \"threads_max\": 1, \"busy\": 0, "
+		"\"parked\": 0, \"queued\": 0, \"timers\": 0, "
+		"\"watches\": 0, \"slices\": 1, \"steals\": 0}],\n"
+		"\"threads\": [],\n\"children\": [],\n\"pools\": []}\n");
 	weir_snapshot_free(snapshot);
 	stop_all(&node, 1);
 }
@@ -623,9 +631,9 @@ static void without_memory_nothing_is_left(void **state)
 		assert_int_equal(weir_sampler_free(other), 0);
 		assert_int_equal(heap.live, live);
 	}
-	/* itself: 2; a look: 6; to join it: 1; its history: 4; then a
-	 * snapshot: 6, to join it: 1, its causes */
-	assert_int_equal(n, 25);
+	/* itself: 2; a look: 10; its history: 4; then a snapshot: 10, to join
+	 * it and to find who runs: 4, its causes */
+	assert_int_equal(n, 34);
 	node_stop(&a);
 	weir_sim_run(its);
 	assert_int_equal(weir_sim_free(its), 0);

@@ -278,8 +278,8 @@ static void without_memory_nothing_is_left(void **state)
 		assert_null(snapshot);
 		assert_int_equal(heap.live, live);
 	}
-	/* two looks of six, what is sorted, and three of the search */
-	assert_int_equal(n, 17);
+	/* two looks of ten, two that are sorted, and three of the search */
+	assert_int_equal(n, 26);
 	weir_snapshot_free(snapshot);
 	assert_int_equal(heap.live, live);
 	node_stop(&a);
