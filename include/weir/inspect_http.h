@@ -49,7 +49,7 @@ struct weir_inspect_http_options {
 	 */
 	const char *address;
 	/* What is shown: `n_executors`, which are borrowed until the end. The
-	 * array is copied. NULL: the one that serves. */
+	 * array is copied. NULL: all that are in the process. */
 	struct weir_executor *const *executors;
 	size_t n_executors;
 	/*

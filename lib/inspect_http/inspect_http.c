@@ -263,25 +263,26 @@ static struct weir_inspect_http *create(
 		.idle_ns = options->idle_ns ? options->idle_ns : IDLE_NS,
 		.n_guests = options->connections_max ? options->connections_max
 						     : CONNECTIONS,
-		.n_executors = options->executors ? options->n_executors : 1,
+		.n_executors = options->n_executors,
 		.fd = -1,
 	};
 	(void)pthread_mutex_init(&self->lock, NULL);
 	self->guests = alloc(self, self->n_guests, sizeof(*self->guests));
-	self->executors =
-		alloc(self, self->n_executors, sizeof(*self->executors));
-	if (!self->guests || !self->executors) {
+	if (self->n_executors > 0)
+		self->executors = alloc(self, self->n_executors,
+					sizeof(*self->executors));
+	if (!self->guests || (self->n_executors > 0 && !self->executors)) {
 		destroy(self);
 		return NULL;
 	}
 	for (i = 0; i < self->n_guests; i++)
 		self->guests[i].fd = -1;
 	for (i = 0; i < self->n_executors; i++)
-		self->executors[i] = options->executors ? options->executors[i]
-							: executor;
+		self->executors[i] = options->executors[i];
 	self->view = (struct weir__http_view){
 		.allocator = allocator,
 		.address = &self->address,
+		.clock = executor,
 		.executors = self->executors,
 		.n_executors = self->n_executors,
 		.sampler = options->sampler,

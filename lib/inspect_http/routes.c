@@ -61,7 +61,7 @@ void weir__http_view_forget(struct weir__http_view *view)
 
 static int look(struct weir__http_view *view)
 {
-	uint64_t now_ns = weir_executor_now(view->executors[0]);
+	uint64_t now_ns = weir_executor_now(view->clock);
 	struct weir_snapshot *snapshot;
 	int rc;
 

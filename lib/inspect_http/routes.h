@@ -16,7 +16,8 @@ struct weir_sampler;
 struct weir__http_view {
 	const struct weir_allocator *allocator;
 	const struct weir__loopback *address;
-	struct weir_executor *const *executors;
+	struct weir_executor *clock;		/* the one that serves */
+	struct weir_executor *const *executors; /* NULL: all there are */
 	size_t n_executors;
 	struct weir_sampler *sampler; /* looks in place of us; or NULL */
 	/* the last one, or NULL; when it was taken, and how many before */

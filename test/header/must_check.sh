@@ -15,6 +15,7 @@ frees=$(grep -hoE '\bint weir_[a-z_]+_(free|fini)\(' "$include"/weir/*.h |
 status=0
 for name in $frees; do
 	program="#include <weir/weir.h>
+#include <weir/inspect_http.h>
 #include <weir/testkit.h>
 void ignores(void);
 void ignores(void) { $name(0); }"

@@ -267,6 +267,22 @@ static void another_executor_than_the_one_that_serves_is_shown(void **state)
 	assert_int_equal(shown.kind->free(&shown), 0);
 }
 
+static void all_executors_of_the_process_are_shown(void **state)
+{
+	struct place other;
+	struct pair pair;
+
+	place_make(&other, &sim);
+	served_begin(&served, &loop, NULL);
+	pair_init(&pair, other.executor, 1, 1);
+	pair_start(&pair);
+	assert_non_null(strstr(client_get(&served, "/dot"), "sink"));
+	weir_sim_run(other.sim);
+	served_end(&served);
+	pair_fini(&pair);
+	assert_int_equal(other.kind->free(&other), 0);
+}
+
 static void sampler_tells_since_when(void **state)
 {
 	struct weir_sampler_options by_hand = {.by_hand = true};
@@ -279,12 +295,12 @@ static void sampler_tells_since_when(void **state)
 		weir_sampler_new(&sampler, &shown.executor, 1, &by_hand), 0);
 	options.sampler = sampler;
 	served_begin(&served, &loop, &options);
-	assert_non_null(
-		strstr(client_get(&served, "/snapshot.json"), "\"now_ns\": "));
+	assert_non_null(strstr(client_get(&served, "/snapshot.json"),
+			       "\"moved_ns\": "));
 	served_end(&served);
 	served_begin(&served, &loop, NULL);
-	assert_null(
-		strstr(client_get(&served, "/snapshot.json"), "\"now_ns\": "));
+	assert_null(strstr(client_get(&served, "/snapshot.json"),
+			   "\"moved_ns\": "));
 	served_end(&served);
 	assert_int_equal(weir_sampler_free(sampler), 0);
 	assert_int_equal(shown.kind->free(&shown), 0);
@@ -604,6 +620,7 @@ int main(void)
 		cmocka_unit_test(free_where_no_call_may_wait_is_an_error),
 		cmocka_unit_test(
 			another_executor_than_the_one_that_serves_is_shown),
+		cmocka_unit_test(all_executors_of_the_process_are_shown),
 		cmocka_unit_test(sampler_tells_since_when),
 		cmocka_unit_test(late_connection_is_cut_off),
 		cmocka_unit_test(answer_that_nobody_takes_is_cut_off),

@@ -69,6 +69,7 @@ static void what_is_said_is_what_the_library_says(void **state)
 {
 	struct weir_snapshot *snapshot;
 	char *text = malloc(1 << 16);
+	const char *end;
 	size_t i;
 
 	assert_non_null(text);
@@ -78,8 +79,11 @@ static void what_is_said_is_what_the_library_says(void **state)
 		weir_snapshot_new(&snapshot, &served.place.executor, 1, 0), 0);
 	assert_int_equal(snapshot->n_actors, 2);
 	(void)weir_snapshot_json(snapshot, text, 1 << 16);
-	assert_string_equal(answer_body(client_get(&served, "/snapshot.json")),
-			    text);
+	/* but of the executor, which is busy when it looks itself */
+	end = strstr(text, "\"executors\": ");
+	assert_non_null(end);
+	assert_memory_equal(answer_body(client_get(&served, "/snapshot.json")),
+			    text, (size_t)(end - text));
 	(void)weir_snapshot_dot(snapshot, text, 1 << 16);
 	assert_string_equal(answer_body(client_get(&served, "/dot")), text);
 	(void)weir_snapshot_why_text(snapshot, WEIR_NOWHERE, text, 1 << 16);
