@@ -19,6 +19,7 @@ static const char usage[] =
 	"       weir table PID\n"
 	"       weir dot PID\n"
 	"       weir json PID\n"
+	"       weir prometheus PID\n"
 	"PID is a process that runs with WEIR_INSPECT=1, or calls\n"
 	"weir_inspector_new(); or the path of its socket.\n";
 
@@ -152,7 +153,7 @@ int main(int argc, char **argv)
 	if (strcmp(what, "why") == 0)
 		return why(n, argv + 2);
 	if ((strcmp(what, "dot") == 0 || strcmp(what, "json") == 0 ||
-	     strcmp(what, "table") == 0) &&
+	     strcmp(what, "table") == 0 || strcmp(what, "prometheus") == 0) &&
 	    n == 1)
 		return print_answer(argv[2], what);
 	if (strcmp(what, "help") == 0 || strcmp(what, "--help") == 0)

@@ -10,16 +10,19 @@
 
 #include <weir/inspect.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "inspect/table.h"
+#include "inspect/onlooker.h"
 
-#define SETTLE_NS 1000000u
 #define NAMED_MAX 8u /* actors of the same name are told */
 
 static const char help[] =
 	"why [ACTOR]  who holds the others up, or why that actor waits: its\n"
 	"             name, a part of it, or its number\n"
 	"table [N]    actors and links, each in a line, at most so many\n"
+	"             shares and rates are known when it is asked again\n"
+	"prometheus   all that Prometheus scrapes\n"
 	"json         all of it\n"
 	"dot          the graph, for Graphviz\n"
 	"help         this\n";
@@ -30,6 +33,7 @@ struct question {
 			const char *argument, char *text, size_t n);
 	const char *name;
 	bool takes_argument;
+	bool repeats; /* from then on, for a while */
 };
 
 static size_t why_actor(const struct weir_snapshot *snapshot, size_t actor,
@@ -108,11 +112,19 @@ static size_t table(const struct weir_snapshot *snapshot, const char *argument,
 		n);
 }
 
+static size_t prometheus(const struct weir_snapshot *snapshot,
+			 const char *argument, char *text, size_t n)
+{
+	(void)argument;
+	return weir_snapshot_prometheus(snapshot, text, n);
+}
+
 static const struct question questions[] = {
-	{why, "why", true},
-	{table, "table", true},
-	{json, "json", false},
-	{dot, "dot", false},
+	{why, "why", true, false},
+	{table, "table", true, true},
+	{prometheus, "prometheus", false, true},
+	{json, "json", false, false},
+	{dot, "dot", false, false},
 };
 
 static int room_for(struct weir__answer *answer, size_t n,
@@ -139,12 +151,17 @@ int weir__answer_text(const char *text, const struct weir_allocator *allocator,
 
 /* The snapshot is what it is, so it is as long the second time. */
 static int write_all(const struct question *question, const char *argument,
+		     struct weir__onlooker *onlooker,
 		     const struct weir_allocator *allocator,
 		     struct weir__answer *answer)
 {
+	uint64_t now_ns = weir__clock_ns();
 	struct weir_snapshot *snapshot;
-	int rc = weir_snapshot_new(&snapshot, NULL, 0, SETTLE_NS);
+	int rc;
 
+	if (question->repeats)
+		weir__onlooker_ask(onlooker, now_ns);
+	rc = weir__onlooker_snapshot(onlooker, now_ns, &snapshot);
 	if (rc < 0)
 		return rc;
 	rc = room_for(answer, question->write(snapshot, argument, NULL, 0),
@@ -156,7 +173,8 @@ static int write_all(const struct question *question, const char *argument,
 	return rc;
 }
 
-int weir__answer(const char *line, const struct weir_allocator *allocator,
+int weir__answer(const char *line, struct weir__onlooker *onlooker,
+		 const struct weir_allocator *allocator,
 		 struct weir__answer *answer)
 {
 	size_t word = strcspn(line, " "), i;
@@ -168,7 +186,8 @@ int weir__answer(const char *line, const struct weir_allocator *allocator,
 			continue;
 		if (*argument && !questions[i].takes_argument)
 			break;
-		return write_all(&questions[i], argument, allocator, answer);
+		return write_all(&questions[i], argument, onlooker, allocator,
+				 answer);
 	}
 	if (strcmp(line, "help") == 0)
 		return weir__answer_text(help, allocator, answer);

@@ -16,8 +16,11 @@ struct weir__answer {
 	size_t n; /* bytes of text */
 };
 
+struct weir__onlooker;
+
 /* 0 or -ENOMEM. A line that asks for nothing we know is answered, too. */
-int weir__answer(const char *line, const struct weir_allocator *allocator,
+int weir__answer(const char *line, struct weir__onlooker *onlooker,
+		 const struct weir_allocator *allocator,
 		 struct weir__answer *answer);
 
 /* That text, which is shorter than a request. 0 or -ENOMEM. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One thread listens, reads a line from each client, and sends what
- * weir__answer() makes of it. It sleeps in poll() and has nothing to do
- * while nobody asks. An answer is whole before its first byte is sent, so a
+ * weir__answer() makes of it. It sleeps in poll() and has nothing to do while
+ * nobody asks; after some questions it goes on looking for a while: onlooker.h. An answer is whole before its first byte is sent, so a
  * client that reads slowly holds nothing of the program up.
  *
  * CLIENTS are served at a time, and others wait in the kernel. One that has
@@ -32,6 +32,7 @@
 #include "inspect/answer.h"
 #include "inspect/inspector.h"
 #include "inspect/socket_path.h"
+#include "inspect/onlooker.h"
 
 #define CLIENTS 4u
 #define RETRY_MS 50
@@ -53,7 +54,9 @@ struct weir_inspector {
 	struct sockaddr_un address;
 	int listener, stop; /* stop: readable when the thread is to end */
 	pthread_t thread;
-	struct client clients[CLIENTS]; /* the thread's */
+	/* the thread's */
+	struct client clients[CLIENTS];
+	struct weir__onlooker onlooker;
 };
 
 /* --- Clients -------------------------------------------------------------- */
@@ -133,8 +136,8 @@ static void answer_with(struct weir_inspector *self, struct client *client,
 {
 	int rc =
 		text ? weir__answer_text(text, self->allocator, &client->answer)
-		     : weir__answer(client->line, self->allocator,
-				    &client->answer);
+		     : weir__answer(client->line, &self->onlooker,
+				    self->allocator, &client->answer);
 
 	if (rc < 0)
 		hang_up(self, client);
@@ -180,10 +183,12 @@ static void serve(struct weir_inspector *self, struct client *client,
 
 enum { STOP, LISTENER, FIRST };
 
-/* How long until the first client has waited for too long; -1: there is none. */
+/* How long until the first client has waited for too long, or the next look is
+ * due; -1: there is none. */
 static int patience(const struct weir_inspector *self)
 {
-	uint64_t now_ns = weir__clock_ns(), least = UINT64_MAX, left;
+	uint64_t now_ns = weir__clock_ns(), left;
+	uint64_t least = weir__onlooker_left_ns(&self->onlooker, now_ns);
 	size_t i;
 
 	for (i = 0; i < CLIENTS; i++) {
@@ -236,7 +241,9 @@ static void *run(void *context)
 				      polled[FIRST + i].revents);
 		if (polled[LISTENER].revents)
 			let_in(self);
+		weir__onlooker_step(&self->onlooker, weir__clock_ns());
 	}
+	weir__onlooker_fini(&self->onlooker);
 	for (i = 0; i < CLIENTS; i++)
 		if (self->clients[i].fd >= 0)
 			hang_up(self, &self->clients[i]);

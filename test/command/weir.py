@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import select
 import struct
 import subprocess
@@ -54,6 +55,7 @@ def says_who_is_to_blame(pid):
     assert run("why", pid, "range").startswith("range waits for room in ignore < acquire")
     seen = json.loads(run("json", pid))
     assert [one["name"] for one in seen["actors"]] == ["ignore < acquire", "range"], seen
+    assert "weir_link_capacity_items{" in run("prometheus", pid)
     assert run("dot", pid).startswith("digraph")
     table = run("table", pid)
     assert all(len(line) <= 80 for line in table.splitlines()), table
@@ -75,6 +77,9 @@ def top_is_for_scripts(pid):
     said = run("top", "-b", "-n", "2", "-d", "0.01", pid)
     assert said.count("NUMBER ACTOR") == 2, said
     assert "\033" not in said
+    # from the first table on it is looked how long they wait
+    said = run("top", "-b", "-n", "3", "-d", "0.2", pid)
+    assert re.search(r"range +room +[0-9]+m?s +0% +100% +0% +0%\n", said), said
 
 
 def resize(fd, rows, columns):

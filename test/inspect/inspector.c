@@ -121,6 +121,12 @@ static void what_waits_is_told(void **state)
 	assert_non_null(strstr(asked("json\n"), "\"other one\""));
 	assert_non_null(strstr(asked("dot\n"), "digraph"));
 	assert_non_null(strstr(asked("table\n"), "other one"));
+	assert_non_null(strstr(asked("prometheus\n"), "actor=\"one\""));
+	/* it has looked since */
+	while (!strstr(asked("table\n"), "100%\n"))
+		;
+	assert_non_null(
+		strstr(asked("prometheus\n"), "weir_actor_waiting_seconds{"));
 	assert_non_null(strstr(asked("help\n"), "json"));
 	assert_non_null(strstr(asked("json please\n"), "error: "));
 	assert_non_null(strstr(asked("\n"), "error: "));
