@@ -12,12 +12,17 @@
 #include "actor/ending.h"
 #include "actor/firing.h"
 #include "actor/gate.h"
+#include "actor/layout.h"
 #include "base/refcount.h"
 #include "executor/registry.h"
 
 /* An actor with one in-port fits into 192 bytes, in.h has the other half. */
 _Static_assert(sizeof(void *) != 8 || sizeof(struct weir_actor) == 72,
 	       "the layout of struct weir_actor is ABI");
+
+/* Linked into each program that has actors, for readers of its memory. */
+static const struct weir__layout *const kept
+	__attribute__((used)) = &weir__layout;
 
 /* An actor that is said to have no turns fires: a port of it takes part. */
 static uint32_t no_turns(struct weir_actor *actor, uint32_t n)

@@ -108,10 +108,16 @@ static WEIR__LOOKS void delay_look(const struct weir_port *port,
 	look->seen->at_ns = ((const struct weir_delay *)port)->at_ns;
 }
 
+static const struct weir__layout_of layout = {
+	.self = &layout,
+	.fields = {WEIR__FIELD(PORT_AT_NS, struct weir_delay, at_ns), {0}},
+};
+
 static const struct weir__port_ops delay_ops = {
 	.waits = true,
 	.awaits = WEIR_WAIT_TIME,
 	.look = delay_look,
+	.layout = &layout,
 	.available = delay_available,
 	.close = delay_close,
 };

@@ -145,9 +145,20 @@ static void fd_look(const struct weir_port *port, struct weir__look *look)
 	look->seen->events = fd->watch.events;
 }
 
+static const struct weir__layout_of layout = {
+	.self = &layout,
+	.fields =
+		{
+			WEIR__FIELD(PORT_FD, struct weir_fd, watch.fd),
+			WEIR__FIELD(PORT_EVENTS, struct weir_fd, watch.events),
+			{0},
+		},
+};
+
 static const struct weir__port_ops fd_ops = {
 	.awaits = WEIR_WAIT_FD,
 	.look = fd_look,
+	.layout = &layout,
 	.available = fd_available,
 	.arm = fd_arm,
 	.signalled = fd_signalled,

@@ -518,10 +518,30 @@ static WEIR__LOOKS void in_look(const struct weir_port *port,
 		look->link(look, &lane->lane, weir__in_capacity(in));
 }
 
+static const struct weir__layout_of layout = {
+	.self = &layout,
+	.fields =
+		{
+			WEIR__FIELD(IN_FLAGS, struct weir_in, taker.flags),
+			WEIR__FIELD(IN_MASK, struct weir_in, taker.mask),
+			WEIR__PLACE(IN_LANE, struct weir_in, lane),
+			WEIR__FIELD(IN_MERGE, struct weir_in, merge),
+			WEIR__FIELD(MERGE_RULE, struct weir__merge, rule),
+			WEIR__FIELD(MERGE_LANES, struct weir__merge, lanes),
+			WEIR__PLACE(MERGE_LANE, struct weir__merge_lane, lane),
+			WEIR__FIELD(MERGE_NEXT, struct weir__merge_lane, next),
+			WEIR__FIELD(LANE_WORDS, struct weir__lane, words),
+			WEIR__PLACE(LANE_OWN, struct weir__lane, own),
+			WEIR__FIELD(LANE_OUT, struct weir__lane, out),
+			{0},
+		},
+};
+
 static const struct weir__port_ops in_ops = {
 	.takes = true,
 	.awaits = WEIR_WAIT_INPUT,
 	.look = in_look,
+	.layout = &layout,
 	.available = in_available,
 	.ended = weir__in_ended,
 	.partial = in_partial,

@@ -750,10 +750,23 @@ static WEIR__LOOKS void out_look(const struct weir_port *port,
 		}
 }
 
+static const struct weir__layout_of layout = {
+	.self = &layout,
+	.fields =
+		{
+			WEIR__FIELD(OUT_LANE, struct weir_out, putter.lane),
+			WEIR__FIELD(OUT_FAN, struct weir_out, fan),
+			WEIR__FIELD(FAN_WAY, struct weir__fan, way),
+			WEIR__FIELD(FAN_N_SINKS, struct weir__fan, n_sinks),
+			{0},
+		},
+};
+
 static const struct weir__port_ops out_ops = {
 	.waits = true,
 	.awaits = WEIR_WAIT_ROOM,
 	.look = out_look,
+	.layout = &layout,
 	.available = out_available,
 	.links_once = out_links_once,
 	.burst_fits = out_burst_fits,

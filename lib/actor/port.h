@@ -22,6 +22,7 @@
 
 #include "actor/gate.h"
 #include "actor/look.h"
+#include "base/layout.h"
 
 enum weir__port_kind {
 	WEIR__PORT_IN,
@@ -94,6 +95,9 @@ struct weir__port_ops {
 	 * thread. */
 	enum weir_wait awaits;
 	void (*look)(const struct weir_port *port, struct weir__look *look);
+	/* Where `look` finds that, for readers of another process's memory;
+	 * NULL: nothing. */
+	const struct weir__layout_of *layout;
 };
 
 /* What the struct of any kind but in-ports and out-ports begins with. */

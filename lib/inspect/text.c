@@ -501,6 +501,9 @@ static void say_program(struct saying *text,
 		say_way(text, snapshot, root);
 		root = next_root(snapshot, root);
 	}
+	if (snapshot->n_torn)
+		say(text, "%zu parts could not be read, and are left out\n",
+		    snapshot->n_torn);
 }
 
 size_t weir_snapshot_why_text(const struct weir_snapshot *snapshot,
@@ -794,6 +797,8 @@ size_t weir_snapshot_json(const struct weir_snapshot *snapshot, char *at,
 	say_known(&text, "moved_ns", snapshot->moved_ns);
 	say_known(&text, "window_ns", snapshot->window_ns);
 	say_known(&text, "period_ns", snapshot->period_ns);
+	if (snapshot->n_torn)
+		say(&text, ", \"torn\": %zu", snapshot->n_torn);
 	say(&text, ",\n\"actors\": [");
 	say_actors(&text, snapshot);
 	say(&text, "],\n\"ports\": [");

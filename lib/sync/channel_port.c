@@ -108,10 +108,16 @@ static void look(const struct weir_port *port, struct weir__look *look)
 	weir__grant_look(port, look);
 }
 
+static const struct weir__layout_of layout = {
+	.self = &layout,
+	.fields = {WEIR__FIELD(PORT_OBJECT, struct channel_port, channel), {0}},
+};
+
 static const struct weir__port_ops in_ops = {
 	.takes = true,
 	.awaits = WEIR_WAIT_CHANNEL,
 	.look = look,
+	.layout = &layout,
 	WEIR__GRANT_OPS,
 	.signalled = signalled,
 };
@@ -119,6 +125,7 @@ static const struct weir__port_ops in_ops = {
 static const struct weir__port_ops out_ops = {
 	.awaits = WEIR_WAIT_CHANNEL,
 	.look = look,
+	.layout = &layout,
 	WEIR__GRANT_OPS,
 	.signalled = signalled,
 };

@@ -248,9 +248,17 @@ static void port_look(const struct weir_port *port, struct weir__look *look)
 	look->object(look, &seen);
 }
 
+static const struct weir__layout_of layout = {
+	.self = &layout,
+	.fields = {WEIR__FIELD(PORT_OBJECT, struct weir_completion_port,
+			       completion),
+		   {0}},
+};
+
 static const struct weir__port_ops port_ops = {
 	.awaits = WEIR_WAIT_COMPLETED,
 	.look = port_look,
+	.layout = &layout,
 	.available = port_available,
 	.arm = port_arm,
 	.close = port_close,

@@ -319,10 +319,18 @@ static void port_look(const struct weir_port *port, struct weir__look *look)
 	weir__grant_look(port, look);
 }
 
+static const struct weir__layout_of layout = {
+	.self = &layout,
+	.fields = {WEIR__FIELD(PORT_OBJECT, struct weir_semaphore_port,
+			       semaphore),
+		   {0}},
+};
+
 static const struct weir__port_ops port_ops = {
 	WEIR__GRANT_OPS,
 	.awaits = WEIR_WAIT_PERMIT,
 	.look = port_look,
+	.layout = &layout,
 };
 
 int weir_semaphore_port_init(struct weir_semaphore_port *port,

@@ -411,11 +411,37 @@ static WEIR__LOOKS void go_look(const struct weir_port *port,
 	}
 }
 
+#define FROM_GO(number, member) \
+	{ \
+		.what = WEIR__IS_##number, \
+		.size = sizeof(((struct weir__island *)0)->member), \
+		.at = (int32_t)offsetof(struct weir__island, member) - \
+		      (int32_t)offsetof(struct weir__island, go.port) \
+	}
+
+static const struct weir__layout_of layout = {
+	.self = &layout,
+	.fields =
+		{
+			FROM_GO(ISLAND_ROOT, root),
+			FROM_GO(ISLAND_N_INLETS, n_inlets),
+			WEIR__FIELD(OP_KIND, struct weir__op, kind),
+			WEIR__FIELD(OP_FLOW, struct weir__op, flow),
+			WEIR__FIELD(OP_N_UP, struct weir__op, n_up),
+			WEIR__FIELD(OP_UP, struct weir__op, up),
+			WEIR__FIELD(FLOW_NAME, struct weir_flow, name),
+			WEIR__FIELD(KIND_NAME, struct weir__kind, name),
+			WEIR__FIELD(KIND_AWAITS, struct weir__kind, awaits),
+			{0},
+		},
+};
+
 /* `takes`: a drain does not end the island, but its sources. */
 static const struct weir__port_ops go_ops = {
 	.takes = true,
 	.awaits = WEIR_WAIT_OTHER,
 	.look = go_look,
+	.layout = &layout,
 	.available = go_available,
 	.signalled = go_signalled,
 	.drain = go_drain,

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where actors are, for readers of this process's memory: base/layout.h. */
+#ifndef WEIR_ACTOR_LAYOUT_H
+#define WEIR_ACTOR_LAYOUT_H
+
+#include "base/layout.h"
+
+extern const struct weir__layout weir__layout
+	__attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The memory of a process that runs, by process_vm_readv(2). */
+#include "attach/attach.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+#define REGIONS 4096u
+#define LARGEST (UINT64_C(1) << 30) /* of a region */
+
+struct process {
+	struct weir__memory memory; /* first */
+	pid_t pid;
+	struct weir__region regions[REGIONS];
+};
+
+static bool read_process(struct weir__memory *memory, uint64_t at, void *bytes,
+			 size_t n)
+{
+	const struct process *self = (const struct process *)memory;
+	struct iovec here = {bytes, n}, there = {(void *)(uintptr_t)at, n};
+
+	return process_vm_readv(self->pid, &here, 1, &there, 1, 0) ==
+	       (ssize_t)n;
+}
+
+/* --- What it has mapped --------------------------------------------------- */
+
+/* A line of /proc/PID/maps. */
+struct mapping {
+	uint64_t begin, end, offset;
+	unsigned long inode;
+	char flags[5];
+};
+
+static bool parse(const char *line, struct mapping *mapping)
+{
+	return sscanf(line,
+		      "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %lu",
+		      &mapping->begin, &mapping->end, mapping->flags,
+		      &mapping->offset, &mapping->inode) == 5;
+}
+
+static bool is_elf(struct process *self, uint64_t at)
+{
+	char bytes[4];
+
+	return read_process(&self->memory, at, bytes, sizeof(bytes)) &&
+	       memcmp(bytes, "\177ELF", sizeof(bytes)) == 0;
+}
+
+/* Data of programs and libraries: not code, and no other files. */
+static void find_regions(struct process *self, FILE *maps)
+{
+	unsigned long elf = 0;
+	struct mapping it;
+	char line[512];
+	bool begins = true;
+
+	while (self->memory.n_regions < REGIONS &&
+	       fgets(line, sizeof(line), maps)) {
+		/* the rest of a long line */
+		if (begins && parse(line, &it) && it.inode) {
+			if (it.offset == 0)
+				elf = is_elf(self, it.begin) ? it.inode : 0;
+			if (it.inode == elf && it.flags[0] == 'r' &&
+			    it.flags[2] != 'x' && it.end - it.begin <= LARGEST)
+				self->regions[self->memory.n_regions++] =
+					(struct weir__region){it.begin, it.end};
+		}
+		begins = strchr(line, '\n') != NULL;
+	}
+}
+
+/* --- What is not allowed -------------------------------------------------- */
+
+static int ptrace_scope(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	int scope = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%d", &scope) != 1)
+		scope = 0;
+	(void)fclose(file);
+	return scope;
+}
+
+/* Why, and what to do. */
+static int refused(pid_t pid, char *message)
+{
+	char path[32];
+	struct stat status;
+	const char *why = "it does not let itself be read: be root, or let it"
+			  " listen";
+
+	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &status) == 0 && status.st_uid != geteuid())
+		why = "it may be another user's: be that user, or root";
+	else if (ptrace_scope() > 0)
+		why = "be root (CAP_SYS_PTRACE), or write 0 into"
+		      " /proc/sys/kernel/yama/ptrace_scope, or let it listen";
+	(void)snprintf(message, WEIR__READER_MESSAGE,
+		       "the memory of process %d may not be read: %s", (int)pid,
+		       why);
+	return -EPERM;
+}
+
+static int gone(pid_t pid, char *message)
+{
+	(void)snprintf(message, WEIR__READER_MESSAGE, "no process %d",
+		       (int)pid);
+	return -ESRCH;
+}
+
+/* One of its bytes can be read. 0, -EPERM or -ESRCH. */
+static int try(pid_t pid, FILE *maps, char *message)
+{
+	struct mapping it;
+	char line[512], byte;
+	struct iovec here = {&byte, 1}, there = {NULL, 1};
+
+	if (!fgets(line, sizeof(line), maps) || !parse(line, &it))
+		return gone(pid, message);
+	there.iov_base = (void *)(uintptr_t)it.begin;
+	if (process_vm_readv(pid, &here, 1, &there, 1, 0) == 1)
+		return 0;
+	if (errno == ESRCH)
+		return gone(pid, message);
+	if (errno == EPERM || errno == ENOSYS)
+		return refused(pid, message);
+	return 0;
+}
+
+/* --- Looking -------------------------------------------------------------- */
+
+static int open_process(struct process *self, char *message)
+{
+	char path[32];
+	FILE *maps;
+	int rc;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)self->pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return errno == EACCES || errno == EPERM
+			       ? refused(self->pid, message)
+			       : gone(self->pid, message);
+	rc = try(self->pid, maps, message);
+	rewind(maps);
+	if (rc == 0)
+		find_regions(self, maps);
+	(void)fclose(maps);
+	return rc;
+}
+
+/* -1: it is not known whether it ends. */
+static int watch(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static bool has_ended(int fd, pid_t pid)
+{
+	struct pollfd ends = {.fd = fd, .events = POLLIN};
+
+	if (fd < 0)
+		return kill(pid, 0) < 0 && errno == ESRCH;
+	return poll(&ends, 1, 0) == 1;
+}
+
+int weir__attach_process(struct weir_snapshot **snapshot, pid_t pid,
+			 const struct weir__reader_options *options,
+			 char message[WEIR__READER_MESSAGE])
+{
+	const struct weir_allocator *allocator =
+		options->allocator ? options->allocator
+				   : weir_allocator_default();
+	struct process *self = weir__alloc(allocator, sizeof(*self));
+	int fd, rc;
+
+	*snapshot = NULL;
+	if (!self) {
+		(void)snprintf(message, WEIR__READER_MESSAGE, "no memory");
+		return -ENOMEM;
+	}
+	self->pid = pid;
+	self->memory.read = read_process;
+	self->memory.regions = self->regions;
+	fd = watch(pid);
+	rc = open_process(self, message);
+	if (rc == 0)
+		rc = weir__reader_snapshot(snapshot, &self->memory, options,
+					   message);
+	/* what it has read of one that ends is worth nothing */
+	if (rc != -EPERM && has_ended(fd, pid)) {
+		weir_snapshot_free(*snapshot);
+		*snapshot = NULL;
+		rc = gone(pid, message);
+	}
+	if (fd >= 0)
+		(void)close(fd);
+	weir__free(allocator, self, sizeof(*self));
+	return rc;
+}

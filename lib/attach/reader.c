@@ -1,0 +1,908 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The reader trusts nothing but its own limits: each address, count and number is
+ * checked before it is used, lists that come back to themselves are cut, and
+ * reads and rooms are bounded. What fails a check is left out and counted.
+ */
+#include "attach/reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <weir/in.h>
+#include <weir/out.h>
+#include <weir/version.h>
+
+#include "actor/gate.h"
+#include "actor/in_lane.h"
+#include "actor/layout.h"
+#include "actor/port.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "inspect/snapshot.h"
+#include "lane/lane.h"
+
+#define PAGE 4096u
+#define PAGES 1024u /* kept */
+#define KINDS 64u   /* of ports, in one process */
+#define FIELDS 96u  /* of a kind */
+#define PARTS 16u   /* of a name, as a look says them */
+#define MOST (UINT64_C(1) << 26)
+#define FIRST 64u
+#define BLOCKS 26u /* of a registry: more have no 32-bit index */
+#define BLOCK 64u  /* slots of the first one */
+#define LIVING 4096u
+#define STEP 4u /* a table begins at a multiple of it, on any machine */
+
+
+
+struct page {
+	uint64_t at; /* 1: none */
+	bool there;
+	unsigned char bytes[PAGE];
+};
+
+/* A kind of port, or what all have. */
+struct kind {
+	uint64_t ops;
+	enum weir_wait awaits;
+	struct weir__field fields[WEIR__IS_COUNT];
+};
+
+struct reader {
+	struct weir__memory *memory;
+	const struct weir_allocator *allocator;
+	struct weir__snapshot *snapshot;
+	struct page *pages; /* PAGES of them */
+	struct kind *kinds; /* KINDS of them */
+	size_t n_kinds;
+	struct kind all;
+	struct weir__layout table;
+	uint64_t most, left; /* words to be read */
+	size_t n_torn;
+	bool full; /* there was no room */
+};
+
+/* --- Words ---------------------------------------------------------------- */
+
+static const unsigned char *page_at(struct reader *self, uint64_t at)
+{
+	struct page *page = &self->pages[at / PAGE % PAGES];
+
+	if (page->at != at) {
+		page->at = at;
+		page->there =
+			self->memory->read(self->memory, at, page->bytes, PAGE);
+	}
+	return page->there ? page->bytes : NULL;
+}
+
+static void forget_pages(struct reader *self)
+{
+	size_t i;
+
+	for (i = 0; i < PAGES; i++)
+		self->pages[i].at = 1;
+}
+
+/* False: not all of it can be read. */
+static bool read_bytes(struct reader *self, uint64_t at, void *bytes, size_t n)
+{
+	unsigned char *to = bytes;
+	const unsigned char *page;
+	size_t offset, part;
+
+	if (n > UINT64_MAX - at || self->left == 0)
+		return false;
+	self->left--;
+	for (; n > 0; n -= part) {
+		offset = at % PAGE;
+		part = PAGE - offset < n ? PAGE - offset : n;
+		page = page_at(self, at - offset);
+		if (!page)
+			return false;
+		memcpy(to, page + offset, part);
+		to += part;
+		at += part;
+	}
+	return true;
+}
+
+/* Of a number of `size` bytes, which is 1, 2, 4 or 8. */
+static bool read_number(struct reader *self, uint64_t at, size_t size,
+			uint64_t *number)
+{
+	union {
+		uint8_t u8;
+		uint16_t u16;
+		uint32_t u32;
+		uint64_t u64;
+	} word = {0};
+
+	if (!read_bytes(self, at, &word, size))
+		return false;
+	switch (size) {
+	case 1:
+		*number = word.u8;
+		break;
+	case 2:
+		*number = word.u16;
+		break;
+	case 4:
+		*number = word.u32;
+		break;
+	default:
+		*number = word.u64;
+		break;
+	}
+	return true;
+}
+
+/* --- Fields --------------------------------------------------------------- */
+
+/* What is left out is counted; returns false, for its caller. */
+static bool torn(struct reader *self)
+{
+	self->n_torn++;
+	return false;
+}
+
+static bool size_valid(size_t size)
+{
+	return size == 0 || size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+/* Fields with numbers that this reader does not know are left alone. */
+static bool read_fields(struct reader *self, struct kind *kind, uint64_t at)
+{
+	struct weir__layout_of head;
+	struct weir__field field;
+	size_t i;
+
+	memset(kind->fields, 0, sizeof(kind->fields));
+	if (!at)
+		return true;
+	if (!read_bytes(self, at, &head, sizeof(head)) ||
+	    (uintptr_t)head.self != at)
+		return false;
+	for (i = 0; i < FIELDS; i++) {
+		if (!read_bytes(self, at + sizeof(head) + i * sizeof(field),
+				&field, sizeof(field)))
+			return false;
+		if (field.what == WEIR__IS_NONE)
+			return true;
+		if (!size_valid(field.size) || field.bits > field.size * 8)
+			return false;
+		if (field.what < WEIR__IS_COUNT)
+			kind->fields[field.what] = field;
+	}
+	return false;
+}
+
+/* Where it is; 0: it has none. */
+static uint64_t place(const struct kind *kind, enum weir__what what,
+		      uint64_t at)
+{
+	const struct weir__field *field = &kind->fields[what];
+
+	return field->what == what ? at + (uint64_t)(int64_t)field->at : 0;
+}
+
+static uint64_t cut_bits(const struct weir__field *field, uint64_t number)
+{
+	if (!field->bits)
+		return number;
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		number >>= field->size * 8 - field->bits;
+	return number & (UINT64_MAX >> (64 - field->bits));
+}
+
+/* False: it has none, or it cannot be read. */
+static bool get(struct reader *self, const struct kind *kind,
+		enum weir__what what, uint64_t at, uint64_t *number)
+{
+	const struct weir__field *field = &kind->fields[what];
+
+	if (field->what != what || !field->size ||
+	    !read_number(self, place(kind, what, at), field->size, number))
+		return torn(self);
+	*number = cut_bits(field, *number);
+	return true;
+}
+
+/* The same of what all processes of this version have. */
+static bool get_all(struct reader *self, enum weir__what what, uint64_t at,
+		    uint64_t *number)
+{
+	return get(self, &self->all, what, at, number);
+}
+
+/* A walk along a list comes back to where it has been: R. P. Brent. */
+struct walk {
+	uint64_t mark, n;
+};
+
+static bool came_back(struct reader *self, struct walk *walk, uint64_t at)
+{
+	if (at == walk->mark)
+		return !torn(self);
+	if ((walk->n & (walk->n + 1)) == 0)
+		walk->mark = at;
+	walk->n++;
+	return false;
+}
+
+/* --- Names ---------------------------------------------------------------- */
+
+/* At most as much as a name has room for. Bytes that a terminal would obey
+ * become blanks. */
+static void read_name(struct reader *self, uint64_t at,
+		      char name[WEIR_INSPECT_NAME])
+{
+	size_t i;
+
+	memset(name, 0, WEIR_INSPECT_NAME);
+	for (i = 0; i + 1 < WEIR_INSPECT_NAME; i++) {
+		if (!read_bytes(self, at + i, &name[i], 1)) {
+			(void)torn(self);
+			name[i] = '?';
+			return;
+		}
+		if (!name[i])
+			return;
+		if ((unsigned char)name[i] < ' ' || name[i] == 127)
+			name[i] = ' ';
+	}
+}
+
+static struct weir_seen_actor *actor_of(const struct reader *self)
+{
+	return &self->snapshot->actors[self->snapshot->seen.n_actors];
+}
+
+static void add_part(struct reader *self, uint64_t at)
+{
+	struct weir_seen_actor *actor = actor_of(self);
+	char name[WEIR_INSPECT_NAME];
+
+	read_name(self, at, name);
+	if (actor->name[0])
+		weir__snapshot_add_name(actor, " < ");
+	weir__snapshot_add_name(actor, name);
+}
+
+/* --- Islands -------------------------------------------------------------- */
+
+/* As weir__op_name(). */
+static bool see_op(struct reader *self, const struct kind *kind, uint64_t op)
+{
+	uint64_t flow, of, name, awaits;
+
+	if (!get(self, kind, WEIR__IS_OP_FLOW, op, &flow) ||
+	    !get(self, kind, WEIR__IS_OP_KIND, op, &of) ||
+	    !get(self, kind, WEIR__IS_FLOW_NAME, flow, &name) ||
+	    !get(self, kind, WEIR__IS_KIND_AWAITS, of, &awaits))
+		return false;
+	if (!name && !get(self, kind, WEIR__IS_KIND_NAME, of, &name))
+		return false;
+	add_part(self, name);
+	if (awaits != WEIR_WAIT_NONE && awaits < 32)
+		actor_of(self)->wakers |= UINT32_C(1) << awaits;
+	return true;
+}
+
+/* As an island is looked at. */
+static bool see_island(struct reader *self, const struct kind *kind,
+		       uint64_t port)
+{
+	uint64_t op, n_inlets, n_up, up, n;
+
+	if (!get(self, kind, WEIR__IS_ISLAND_ROOT, port, &op) ||
+	    !get(self, kind, WEIR__IS_ISLAND_N_INLETS, port, &n_inlets))
+		return false;
+	for (n = 0; op && n < PARTS; n++) {
+		if (!get(self, kind, WEIR__IS_OP_N_UP, op, &n_up))
+			return false;
+		if (n > 0 && n_up == 0 && n_inlets)
+			return true;
+		if (!see_op(self, kind, op))
+			return false;
+		if (n_up != 1)
+			return true;
+		if (!get(self, kind, WEIR__IS_OP_UP, op, &up) ||
+		    !read_number(self, up, sizeof(void *), &op))
+			return torn(self);
+	}
+	return true;
+}
+
+/* --- Links ---------------------------------------------------------------- */
+
+static bool see_lane(struct reader *self, const struct kind *kind,
+		     uint64_t lane, uint64_t mask)
+{
+	struct weir__snapshot *snapshot = self->snapshot;
+	size_t at = snapshot->seen.n_links;
+	uint64_t words, out, tail, head;
+	struct weir_seen_link *link;
+	bool own;
+
+	if (!get(self, kind, WEIR__IS_LANE_WORDS, lane, &words) ||
+	    !get(self, kind, WEIR__IS_LANE_OUT, lane, &out))
+		return false;
+	own = words == place(kind, WEIR__IS_LANE_OWN, lane);
+	if (!read_number(self, words, 4, &tail) ||
+	    !read_number(self, words + (own ? 4 : 4 * WEIR__LINE_WORDS), 4,
+			 &head))
+		return torn(self);
+	if (at == snapshot->room_links) {
+		self->full = true;
+		return false;
+	}
+	link = &snapshot->links[at];
+	*link = (struct weir_seen_link){
+		.from = WEIR_NOWHERE,
+		.to = snapshot->seen.n_ports,
+		.from_port = (const void *)(uintptr_t)out,
+		.capacity = (uint32_t)mask + 1,
+		.items = weir__tail_index((uint32_t)tail),
+		.ended = weir__tail_ended((uint32_t)tail),
+	};
+	link->fill = weir__index_diff(link->items, (uint32_t)head);
+	/* as in a look of the process's own */
+	if (link->fill > link->capacity)
+		link->fill = 0;
+	snapshot->seen.n_links++;
+	return true;
+}
+
+static bool see_merge(struct reader *self, const struct kind *kind,
+		      uint64_t merge, uint64_t mask)
+{
+	struct walk walk = {0};
+	uint64_t lane;
+
+	if (!get(self, kind, WEIR__IS_MERGE_LANES, merge, &lane))
+		return false;
+	while (lane && !self->full && !came_back(self, &walk, lane)) {
+		(void)see_lane(self, kind,
+			       place(kind, WEIR__IS_MERGE_LANE, lane), mask);
+		if (!get(self, kind, WEIR__IS_MERGE_NEXT, lane, &lane))
+			return false;
+	}
+	return true;
+}
+
+static bool see_in(struct reader *self, const struct kind *kind,
+		   struct weir_seen_port *seen, uint64_t port)
+{
+	uint64_t flags, mask, merge, rule = 0;
+
+	if (!get(self, kind, WEIR__IS_IN_FLAGS, port, &flags) ||
+	    !get(self, kind, WEIR__IS_IN_MASK, port, &mask) ||
+	    !get(self, kind, WEIR__IS_IN_MERGE, port, &merge))
+		return false;
+	if (merge && !get(self, kind, WEIR__IS_MERGE_RULE, merge, &rule))
+		return false;
+	if (mask >= WEIR_CAPACITY_MAX || (mask & (mask + 1)))
+		return torn(self);
+	seen->one_link = merge != 0;
+	if ((flags & WEIR__IN_LINKED) || !merge || rule == WEIR_MERGE_OPEN)
+		(void)see_lane(self, kind, place(kind, WEIR__IS_IN_LANE, port),
+			       mask);
+	return !merge || see_merge(self, kind, merge, mask);
+}
+
+static bool see_out(struct reader *self, const struct kind *kind,
+		    struct weir_seen_port *seen, uint64_t port)
+{
+	uint64_t fan, lane, way, n_sinks;
+
+	if (!get(self, kind, WEIR__IS_OUT_FAN, port, &fan) ||
+	    !get(self, kind, WEIR__IS_OUT_LANE, port, &lane))
+		return false;
+	if (!fan) {
+		seen->wait = lane ? WEIR_WAIT_ROOM : WEIR_WAIT_LINK;
+		return true;
+	}
+	if (!get(self, kind, WEIR__IS_FAN_WAY, fan, &way) ||
+	    !get(self, kind, WEIR__IS_FAN_N_SINKS, fan, &n_sinks))
+		return false;
+	seen->one_link = way != WEIR_FAN_BROADCAST;
+	if (n_sinks == 0)
+		seen->wait = WEIR_WAIT_LINK;
+	return true;
+}
+
+/* --- Ports ---------------------------------------------------------------- */
+
+/* The kind with that table; NULL: it makes no sense. */
+static const struct kind *kind_of(struct reader *self, uint64_t ops)
+{
+	uint64_t awaits, layout;
+	struct kind *kind;
+	size_t i;
+
+	for (i = 0; i < self->n_kinds; i++)
+		if (self->kinds[i].ops == ops)
+			return &self->kinds[i];
+	if (self->n_kinds == KINDS || !ops)
+		return NULL;
+	kind = &self->kinds[self->n_kinds];
+	if (!get_all(self, WEIR__IS_OPS_AWAITS, ops, &awaits) ||
+	    !get_all(self, WEIR__IS_OPS_LAYOUT, ops, &layout) ||
+	    !read_fields(self, kind, layout))
+		return NULL;
+	kind->ops = ops;
+	/* one that a later version has */
+	kind->awaits = awaits <= WEIR_WAIT_OTHER ? (enum weir_wait)awaits
+						 : WEIR_WAIT_OTHER;
+	self->n_kinds++;
+	return kind;
+}
+
+static bool has(const struct kind *kind, enum weir__what what)
+{
+	return kind->fields[what].what == what;
+}
+
+/* What this kind of port has; the rest is known. */
+static void see_kind(struct reader *self, const struct kind *kind,
+		     struct weir_seen_port *seen, uint64_t port)
+{
+	uint64_t number;
+
+	if (has(kind, WEIR__IS_IN_LANE))
+		(void)see_in(self, kind, seen, port);
+	if (has(kind, WEIR__IS_OUT_LANE))
+		(void)see_out(self, kind, seen, port);
+	if (has(kind, WEIR__IS_ISLAND_ROOT))
+		(void)see_island(self, kind, port);
+	if (has(kind, WEIR__IS_PORT_AT_NS) &&
+	    get(self, kind, WEIR__IS_PORT_AT_NS, port, &number))
+		seen->at_ns = number;
+	if (has(kind, WEIR__IS_PORT_FD) &&
+	    get(self, kind, WEIR__IS_PORT_FD, port, &number))
+		seen->fd = (int)number;
+	if (has(kind, WEIR__IS_PORT_EVENTS) &&
+	    get(self, kind, WEIR__IS_PORT_EVENTS, port, &number))
+		seen->events = (short)number;
+	if (has(kind, WEIR__IS_PORT_OBJECT) &&
+	    get(self, kind, WEIR__IS_PORT_OBJECT, port, &number))
+		seen->object = (const void *)(uintptr_t)number;
+}
+
+/* Its table of functions. */
+static bool ops_of(struct reader *self, uint64_t port, uint64_t kind,
+		   uint64_t *ops)
+{
+	uint64_t kinds = (uintptr_t)self->table.kinds;
+
+	if (kind > WEIR__PORT_ADAPTER)
+		return torn(self);
+	if (kind >= WEIR__PORT_OTHER)
+		return get_all(self, WEIR__IS_PORT_OPS, port, ops);
+	return read_number(self, kinds + kind * sizeof(void *), sizeof(void *),
+			   ops) ||
+	       torn(self);
+}
+
+static bool is_off(uint64_t flags)
+{
+	return flags & (WEIR__PORT_IGNORED | WEIR__PORT_ENDED);
+}
+
+/* The weir_any that it is in, 0: none; and whether that is off. */
+static bool group_of(struct reader *self, uint64_t port, uint64_t block,
+		     uint64_t actor, uint64_t *group, bool *off)
+{
+	uint64_t own = place(&self->all, WEIR__IS_PORT_BLOCKED, port);
+	uint64_t of, flags;
+
+	*group = 0;
+	*off = false;
+	if (block == own)
+		return true;
+	*group = block - (own - port);
+	if (!get_all(self, WEIR__IS_PORT_ACTOR, *group, &of) ||
+	    !get_all(self, WEIR__IS_PORT_FLAGS, *group, &flags))
+		return false;
+	*off = is_off(flags);
+	return of == actor || torn(self);
+}
+
+static bool see_port(struct reader *self, uint64_t port, uint64_t actor)
+{
+	struct weir__snapshot *snapshot = self->snapshot;
+	size_t n_links = snapshot->seen.n_links;
+	uint64_t of, block, blocked, burst, number, flags, ops, group;
+	struct weir_seen_port *seen;
+	const struct kind *kind;
+	bool off;
+
+	if (!get_all(self, WEIR__IS_PORT_ACTOR, port, &of) ||
+	    !get_all(self, WEIR__IS_PORT_BLOCK, port, &block) ||
+	    !get_all(self, WEIR__IS_PORT_BURST, port, &burst) ||
+	    !get_all(self, WEIR__IS_PORT_KIND, port, &number) ||
+	    !get_all(self, WEIR__IS_PORT_FLAGS, port, &flags) ||
+	    !ops_of(self, port, number, &ops) ||
+	    !read_number(self, block, 4, &blocked) ||
+	    !group_of(self, port, block, actor, &group, &off))
+		return false;
+	kind = of == actor ? kind_of(self, ops) : NULL;
+	if (!kind)
+		return torn(self);
+	if (snapshot->seen.n_ports == snapshot->room_ports) {
+		self->full = true;
+		return false;
+	}
+	seen = &snapshot->ports[snapshot->seen.n_ports];
+	*seen = (struct weir_seen_port){
+		.port = (const void *)(uintptr_t)port,
+		.actor = snapshot->seen.n_actors,
+		.wait = kind->awaits,
+		.takes_part = number != WEIR__PORT_ADAPTER && !is_off(flags) &&
+			      !off,
+		.group = WEIR_NOWHERE,
+		.group_port = (const void *)(uintptr_t)group,
+		.at_ns = WEIR_FOREVER,
+		.fd = -1,
+		.burst = (uint32_t)burst,
+	};
+	seen->blocked = seen->takes_part && blocked;
+	see_kind(self, kind, seen, port);
+	if (self->full)
+		snapshot->seen.n_links = n_links;
+	snapshot->seen.n_ports++;
+	return true;
+}
+
+/* --- Actors --------------------------------------------------------------- */
+
+/* Each port behind one that makes no sense is still looked at. */
+static void see_ports(struct reader *self, uint64_t actor)
+{
+	struct walk walk = {0};
+	uint64_t port;
+
+	if (!get_all(self, WEIR__IS_ACTOR_PORTS, actor, &port))
+		return;
+	while (port && !self->full && !came_back(self, &walk, port)) {
+		(void)see_port(self, port, actor);
+		if (!get_all(self, WEIR__IS_PORT_NEXT, port, &port))
+			return;
+	}
+}
+
+/* As weir_actor_name(). */
+static void name_actor(struct reader *self, uint64_t ops)
+{
+	uint64_t name;
+
+	if (!get_all(self, WEIR__IS_ACTOR_NAME, ops, &name))
+		weir__snapshot_add_name(actor_of(self), "?");
+	else if (name)
+		add_part(self, name);
+	else
+		weir__snapshot_add_name(actor_of(self), "actor");
+}
+
+/* The workers of a pool are executors of one registry. */
+static bool is_of(struct reader *self, uint64_t executor, uint64_t registry)
+{
+	uint64_t of;
+
+	return get_all(self, WEIR__IS_EXECUTOR_REGISTRY, executor, &of) &&
+	       (of == registry || torn(self));
+}
+
+static void see_actor(struct reader *self, uint64_t task, uint64_t registry)
+{
+	struct weir__snapshot *snapshot = self->snapshot;
+	uint64_t actor = task - place(&self->all, WEIR__IS_ACTOR_TASK, 0);
+	uint64_t refs, gate, executor, ops;
+	struct weir_seen_actor *seen;
+
+	if (!get_all(self, WEIR__IS_ACTOR_REFS, actor, &refs) ||
+	    !get_all(self, WEIR__IS_ACTOR_GATE, actor, &gate) ||
+	    !get_all(self, WEIR__IS_ACTOR_OPS, actor, &ops) ||
+	    !get_all(self, WEIR__IS_ACTOR_EXECUTOR, actor, &executor))
+		return;
+	/* on its way out, or the one that stands for a run of a flow */
+	if (refs == 0 || !is_of(self, executor, registry))
+		return;
+	if (snapshot->seen.n_actors == snapshot->room_actors) {
+		self->full = true;
+		return;
+	}
+	seen = actor_of(self);
+	*seen = (struct weir_seen_actor){
+		.actor = (const void *)(uintptr_t)actor,
+		.executor = (const void *)(uintptr_t)executor,
+		.wait = weir__snapshot_wait((uint32_t)gate),
+		.port = snapshot->seen.n_ports,
+	};
+	see_ports(self, actor);
+	if (!seen->name[0])
+		name_actor(self, ops);
+	seen->n_ports = snapshot->seen.n_ports - seen->port;
+	snapshot->seen.n_actors++;
+}
+
+static void see_block(struct reader *self, uint64_t block, uint64_t n,
+		      uint64_t registry)
+{
+	uint64_t i, task;
+
+	for (i = 0; i < n && !self->full; i++) {
+		if (!read_number(self, block + i * sizeof(void *),
+				 sizeof(void *), &task)) {
+			(void)torn(self);
+			return;
+		}
+		if (task)
+			see_actor(self, task, registry);
+	}
+}
+
+static bool see_executor(struct reader *self, uint64_t executor)
+{
+	uint64_t registry, blocks, n_blocks, n_tasks, block, slots;
+	uint32_t i;
+
+	if (!get_all(self, WEIR__IS_EXECUTOR_REGISTRY, executor, &registry) ||
+	    !get_all(self, WEIR__IS_REGISTRY_N_BLOCKS, registry, &n_blocks) ||
+	    !get_all(self, WEIR__IS_REGISTRY_N_TASKS, registry, &n_tasks))
+		return false;
+	blocks = place(&self->all, WEIR__IS_REGISTRY_BLOCKS, registry);
+	if (n_blocks > BLOCKS)
+		return torn(self);
+	for (i = 0; i < n_blocks && n_tasks > 0 && !self->full; i++) {
+		slots = (uint64_t)BLOCK << i;
+		if (slots > n_tasks)
+			slots = n_tasks;
+		if (read_number(self, blocks + i * sizeof(void *),
+				sizeof(void *), &block) &&
+		    block)
+			see_block(self, block, slots, registry);
+		else
+			(void)torn(self);
+		n_tasks -= slots;
+	}
+	return true;
+}
+
+/* The oldest comes first, as when the process looks itself. */
+static bool see_living(struct reader *self)
+{
+	uint64_t executors[LIVING], list, node;
+	struct walk walk = {0};
+	size_t n = 0;
+
+	if (!read_number(self, (uintptr_t)self->table.living, sizeof(void *),
+			 &list))
+		return torn(self);
+	if (!list)
+		return true;
+	if (!get_all(self, WEIR__IS_LIVING_FIRST, list, &node))
+		return false;
+	while (node && n < LIVING && !came_back(self, &walk, node)) {
+		if (!get_all(self, WEIR__IS_LIVING_EXECUTOR, node,
+			     &executors[n]))
+			break;
+		n++;
+		if (!get_all(self, WEIR__IS_LIVING_NEXT, node, &node))
+			break;
+	}
+	while (n > 0 && !self->full)
+		(void)see_executor(self, executors[--n]);
+	return true;
+}
+
+/* --- Tables --------------------------------------------------------------- */
+
+static __attribute__((format(printf, 2, 3))) void tell(char *message,
+						       const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(message, WEIR__READER_MESSAGE, format, arguments);
+	va_end(arguments);
+}
+
+/* What stands at that address. 0, -ENOENT: no table, or -ENOTSUP. */
+static int check_table(const struct weir__layout *table, uint64_t at,
+		       char *message)
+{
+	const struct weir__layout *mine = &weir__layout;
+
+	if (memcmp(table->magic, mine->magic, sizeof(mine->magic)) != 0)
+		return -ENOENT;
+	if (table->pointer != mine->pointer ||
+	    table->big_endian != mine->big_endian) {
+		tell(message,
+		     "a program of another kind of machine, with"
+		     " pointers of %d bits",
+		     table->pointer * 8);
+		return -ENOTSUP;
+	}
+	if ((uintptr_t)table->self != at)
+		return -ENOENT;
+	if (table->version != mine->version || table->size < sizeof(*mine)) {
+		tell(message,
+		     "version %u of the layout, by weir %u.%u.%u: this is weir"
+		     " %s, which knows version %u",
+		     table->version, table->weir / 10000,
+		     table->weir / 100 % 100, table->weir % 100, weir_version(),
+		     mine->version);
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
+/* A table at that address: 0, -ENOTSUP, or -ENOENT: there is none. */
+static int take_table(struct reader *self, uint64_t at, char *message)
+{
+	struct weir__layout *table = &self->table;
+	int rc;
+
+	if (!read_bytes(self, at, table, sizeof(*table)))
+		return -ENOENT;
+	rc = check_table(table, at, message);
+	if (rc < 0)
+		return rc;
+	/* kinds are known by addresses, which are of one table */
+	self->n_kinds = 0;
+	if (!read_fields(self, &self->all, (uintptr_t)table->all) ||
+	    !table->all) {
+		tell(message, "the table of layouts points nowhere");
+		return -EFAULT;
+	}
+	return 0;
+}
+
+/* Looks by each table in the region: 0 if there is one that can be used. */
+static int search(struct reader *self, const struct weir__region *region,
+		  char *message)
+{
+	const char *magic = weir__layout.magic;
+	uint64_t at = (region->begin + STEP - 1) / STEP * STEP;
+	const unsigned char *page;
+	int rc = -ENOENT, found;
+
+	for (; at >= region->begin && at < region->end && !self->full;
+	     at += STEP) {
+		page = page_at(self, at / PAGE * PAGE);
+		if (!page) {
+			at = at / PAGE * PAGE + PAGE - STEP;
+			continue;
+		}
+		if (memcmp(page + at % PAGE, magic, STEP) != 0)
+			continue;
+		found = take_table(self, at, message);
+		if (found == 0)
+			(void)see_living(self);
+		if (found == 0 || rc == -ENOENT)
+			rc = found;
+	}
+	return rc;
+}
+
+static int look(struct reader *self, char *message)
+{
+	size_t i;
+	int rc = -ENOENT, found;
+
+	self->full = false;
+	self->left = self->most;
+	self->n_torn = 0;
+	forget_pages(self);
+	for (i = 0; i < self->memory->n_regions && !self->full; i++) {
+		found = search(self, &self->memory->regions[i], message);
+		if (found == 0 || rc == -ENOENT)
+			rc = found;
+	}
+	if (self->left == 0)
+		(void)torn(self);
+	return rc;
+}
+
+/* --- Looking -------------------------------------------------------------- */
+
+/* All of it, in as much room as it takes. */
+static int look_at_all(struct reader *self, struct weir__snapshot **snapshot,
+		       char *message)
+{
+	size_t room = FIRST;
+	int rc;
+
+	for (;; room *= 2) {
+		self->snapshot = weir__snapshot_new(self->allocator, room);
+		if (!self->snapshot)
+			return -ENOMEM;
+		rc = look(self, message);
+		/* each thing takes several words to be read: so there is an end */
+		if (rc < 0 || !self->full)
+			break;
+		weir_snapshot_free(&self->snapshot->seen);
+	}
+	if (rc < 0) {
+		weir_snapshot_free(&self->snapshot->seen);
+		return rc;
+	}
+	self->snapshot->seen.n_torn = self->n_torn;
+	*snapshot = self->snapshot;
+	return 0;
+}
+
+static int settle(struct reader *self, struct weir__snapshot *first,
+		  uint64_t settle_ns, char *message)
+{
+	const struct timespec time = weir__clock_timespec(settle_ns);
+	struct weir__snapshot *later;
+	int rc;
+
+	nanosleep(&time, NULL);
+	rc = look_at_all(self, &later, message);
+	if (rc < 0)
+		return rc;
+	first->seen.settled = weir__snapshot_same(&first->seen, &later->seen);
+	weir_snapshot_free(&later->seen);
+	return 0;
+}
+
+static int take(struct reader *self, struct weir__snapshot **snapshot,
+		uint64_t settle_ns, char *message)
+{
+	int rc = look_at_all(self, snapshot, message);
+
+	if (rc < 0)
+		return rc;
+	(*snapshot)->seen.settled = settle_ns == 0;
+	if (settle_ns)
+		rc = settle(self, *snapshot, settle_ns, message);
+	if (rc == 0)
+		rc = weir__snapshot_finish(*snapshot);
+	if (rc < 0)
+		weir_snapshot_free(&(*snapshot)->seen);
+	return rc;
+}
+
+int weir__reader_snapshot(struct weir_snapshot **snapshot,
+			  struct weir__memory *memory,
+			  const struct weir__reader_options *options,
+			  char message[WEIR__READER_MESSAGE])
+{
+	const struct weir_allocator *allocator =
+		options->allocator ? options->allocator
+				   : weir_allocator_default();
+	struct reader self = {
+		.memory = memory,
+		.allocator = allocator,
+		.most = options->most ? options->most : MOST,
+		.pages = weir__alloc(allocator, PAGES * sizeof(struct page)),
+		.kinds = weir__alloc(allocator, KINDS * sizeof(struct kind)),
+	};
+	struct weir__snapshot *made = NULL;
+	int rc = -ENOMEM;
+
+	*snapshot = NULL;
+	message[0] = '\0';
+	if (self.pages && self.kinds)
+		rc = take(&self, &made, options->settle_ns, message);
+	if (rc == -ENOMEM)
+		tell(message, "no memory");
+	if (rc == -ENOENT)
+		tell(message, "no table of layouts: no program with weir, or"
+			      " with one before 0.1");
+	if (rc == 0)
+		*snapshot = &made->seen;
+	weir__free(allocator, self.pages, PAGES * sizeof(struct page));
+	weir__free(allocator, self.kinds, KINDS * sizeof(struct kind));
+	return rc;
+}
