@@ -286,8 +286,9 @@ struct weir_snapshot {
 	size_t n_children, n_pools;
 	const struct weir_seen_child *children; /* in the order of actors */
 	const struct weir_seen_pool *pools;
-	/* parts of another process's memory that could not be read, or made no
-	 * sense, and are left out */
+	/* Parts of another process's memory that could not be read, or made no
+	 * sense, and are left out. Of such memory there are no demands,
+	 * executors, threads, children and pools. */
 	size_t n_torn;
 };
 

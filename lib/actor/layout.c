@@ -39,6 +39,7 @@ static const struct weir__layout_of all = {
 			WEIR__FIELD(ACTOR_PORTS, struct weir_actor, ports),
 			WEIR__FIELD(ACTOR_REFS, struct weir_actor, refs),
 			WEIR__FIELD(ACTOR_GATE, struct weir_actor, gate),
+			WEIR__FIELD(ACTOR_STATE, struct weir_actor, state),
 			WEIR__FIELD(PORT_ACTOR, struct weir_port, actor),
 			WEIR__FIELD(PORT_NEXT, struct weir_port, next),
 			WEIR__FIELD(PORT_BLOCK, struct weir_port, block),
@@ -93,4 +94,5 @@ AS_EVER(WEIR__PORT_IGNORED == 1 && WEIR__PORT_ENDED == 2);
 AS_EVER(WEIR__IN_LINKED == 1 && WEIR_MERGE_OPEN == 2);
 AS_EVER(WEIR_FAN_BROADCAST == 0 && WEIR__LINE_WORDS == 16);
 AS_EVER(WEIR__TAIL_ENDED == 1 && WEIR__TAIL_ONE == 2);
-AS_EVER(WEIR_WAIT_OTHER == 13);
+AS_EVER(WEIR__STATE_RUNNING == 2 && WEIR__STATE_ENDED == 4);
+AS_EVER(WEIR_WAIT_NONE == 0 && WEIR_WAIT_OTHER == 13);

@@ -758,6 +758,9 @@ static const struct weir__layout_of layout = {
 			WEIR__FIELD(OUT_FAN, struct weir_out, fan),
 			WEIR__FIELD(FAN_WAY, struct weir__fan, way),
 			WEIR__FIELD(FAN_N_SINKS, struct weir__fan, n_sinks),
+			WEIR__FIELD(FAN_SINKS, struct weir__fan, sinks),
+			WEIR__FIELD(SINK_NEXT, struct weir__sink, next),
+			WEIR__FIELD(SINK_OPS, struct weir__sink, ops),
 			{0},
 		},
 };

@@ -38,8 +38,6 @@
 #define LIVING 4096u
 #define STEP 4u /* a table begins at a multiple of it, on any machine */
 
-
-
 struct page {
 	uint64_t at; /* 1: none */
 	bool there;
@@ -192,6 +190,11 @@ static uint64_t place(const struct kind *kind, enum weir__what what,
 	return field->what == what ? at + (uint64_t)(int64_t)field->at : 0;
 }
 
+static bool has(const struct kind *kind, enum weir__what what)
+{
+	return kind->fields[what].what == what;
+}
+
 static uint64_t cut_bits(const struct weir__field *field, uint64_t number)
 {
 	if (!field->bits)
@@ -238,8 +241,7 @@ static bool came_back(struct reader *self, struct walk *walk, uint64_t at)
 
 /* --- Names ---------------------------------------------------------------- */
 
-/* At most as much as a name has room for. Bytes that a terminal would obey
- * become blanks. */
+/* At most as much as a name has room for. */
 static void read_name(struct reader *self, uint64_t at,
 		      char name[WEIR_INSPECT_NAME])
 {
@@ -254,8 +256,6 @@ static void read_name(struct reader *self, uint64_t at,
 		}
 		if (!name[i])
 			return;
-		if ((unsigned char)name[i] < ' ' || name[i] == 127)
-			name[i] = ' ';
 	}
 }
 
@@ -397,6 +397,26 @@ static bool see_in(struct reader *self, const struct kind *kind,
 	return !merge || see_merge(self, kind, merge, mask);
 }
 
+/* One that has a table is a subscriber. */
+static bool see_sinks(struct reader *self, const struct kind *kind,
+		      struct weir_seen_port *seen, uint64_t fan, uint64_t n)
+{
+	uint64_t sink, ops;
+
+	if (n > 0 && !get(self, kind, WEIR__IS_FAN_SINKS, fan, &sink))
+		return false;
+	/* the owner may be moving them: as far as there are any */
+	for (; n > 0 && sink; n--) {
+		if (!get(self, kind, WEIR__IS_SINK_OPS, sink, &ops))
+			return false;
+		if (ops)
+			seen->wait = WEIR_WAIT_DEMAND;
+		if (!get(self, kind, WEIR__IS_SINK_NEXT, sink, &sink))
+			return false;
+	}
+	return true;
+}
+
 static bool see_out(struct reader *self, const struct kind *kind,
 		    struct weir_seen_port *seen, uint64_t port)
 {
@@ -415,7 +435,7 @@ static bool see_out(struct reader *self, const struct kind *kind,
 	seen->one_link = way != WEIR_FAN_BROADCAST;
 	if (n_sinks == 0)
 		seen->wait = WEIR_WAIT_LINK;
-	return true;
+	return see_sinks(self, kind, seen, fan, n_sinks);
 }
 
 /* --- Ports ---------------------------------------------------------------- */
@@ -438,17 +458,90 @@ static const struct kind *kind_of(struct reader *self, uint64_t ops)
 	    !read_fields(self, kind, layout))
 		return NULL;
 	kind->ops = ops;
-	/* one that a later version has */
+	/* what a later version has, and what no port waits for */
 	kind->awaits = awaits <= WEIR_WAIT_OTHER ? (enum weir_wait)awaits
 						 : WEIR_WAIT_OTHER;
 	self->n_kinds++;
 	return kind;
 }
 
-static bool has(const struct kind *kind, enum weir__what what)
+/* --- What is shared ------------------------------------------------------- */
+
+/* As many as a look counts. */
+static uint32_t count_waiters(struct reader *self, const struct kind *kind,
+			      enum weir__what first, uint64_t object)
 {
-	return kind->fields[what].what == what;
+	uint64_t waiter = 0;
+	uint32_t n = 0;
+
+	if (!has(kind, first) || !get(self, kind, first, object, &waiter))
+		return 0;
+	for (; waiter && n < WEIR_INSPECT_WAITERS; n++)
+		if (!get(self, kind, WEIR__IS_WAITER_NEXT, waiter, &waiter))
+			break;
+	return n;
 }
+
+/* 0: it has no such field. */
+static uint64_t number_of(struct reader *self, const struct kind *kind,
+			  enum weir__what what, uint64_t at)
+{
+	uint64_t number = 0;
+
+	if (has(kind, what) && !get(self, kind, what, at, &number))
+		return 0;
+	return number;
+}
+
+static void see_object(struct reader *self, const struct kind *kind,
+		       struct weir_seen_port *seen, uint64_t at)
+{
+	struct weir__snapshot *snapshot = self->snapshot;
+	struct weir_seen_object object = {
+		.object = (const void *)(uintptr_t)at,
+		.wait = kind->awaits,
+		.takers = count_waiters(self, kind, WEIR__IS_OBJECT_TAKERS, at),
+		.putters =
+			count_waiters(self, kind, WEIR__IS_OBJECT_PUTTERS, at),
+		.capacity = (size_t)number_of(self, kind,
+					      WEIR__IS_OBJECT_CAPACITY, at),
+		.fill = (int64_t)number_of(self, kind, WEIR__IS_OBJECT_FILL,
+					   at),
+		.ended = number_of(self, kind, WEIR__IS_OBJECT_ENDED, at),
+	};
+
+	if (has(kind, WEIR__IS_OBJECT_PERMITS))
+		object.fill =
+			(int64_t)(number_of(self, kind, WEIR__IS_OBJECT_PERMITS,
+					    at) >>
+				  1);
+	if (has(kind, WEIR__IS_OBJECT_DONE))
+		object.ended =
+			number_of(self, kind, WEIR__IS_OBJECT_STATE, at) ==
+			place(kind, WEIR__IS_OBJECT_DONE, 0);
+	if (snapshot->seen.n_objects == snapshot->room_objects) {
+		self->full = true;
+		return;
+	}
+	seen->object = object.object;
+	snapshot->objects[snapshot->seen.n_objects++] = object;
+}
+
+/* What was granted to a port, and not used. */
+static uint32_t held_by(struct reader *self, const struct kind *kind,
+			uint64_t port)
+{
+	uint64_t state = number_of(self, kind, WEIR__IS_PORT_STATE, port);
+
+	return (uint32_t)number_of(self, kind,
+				   state == place(kind, WEIR__IS_PORT_GRANTED,
+						  0)
+					   ? WEIR__IS_PORT_CLAIMED
+					   : WEIR__IS_PORT_HELD,
+				   port);
+}
+
+/* --- A port --------------------------------------------------------------- */
 
 /* What this kind of port has; the rest is known. */
 static void see_kind(struct reader *self, const struct kind *kind,
@@ -473,7 +566,11 @@ static void see_kind(struct reader *self, const struct kind *kind,
 		seen->events = (short)number;
 	if (has(kind, WEIR__IS_PORT_OBJECT) &&
 	    get(self, kind, WEIR__IS_PORT_OBJECT, port, &number))
-		seen->object = (const void *)(uintptr_t)number;
+		see_object(self, kind, seen, number);
+	if (has(kind, WEIR__IS_PORT_HELD))
+		seen->held = held_by(self, kind, port);
+	if (has(kind, WEIR__IS_PORT_TAKES))
+		seen->takes = place(kind, WEIR__IS_PORT_TAKES, 0) != 0;
 }
 
 /* Its table of functions. */
@@ -552,6 +649,7 @@ static bool see_port(struct reader *self, uint64_t port, uint64_t actor)
 		.at_ns = WEIR_FOREVER,
 		.fd = -1,
 		.burst = (uint32_t)burst,
+		.shared = WEIR_NOWHERE,
 	};
 	seen->blocked = seen->takes_part && blocked;
 	see_kind(self, kind, seen, port);
@@ -600,20 +698,32 @@ static bool is_of(struct reader *self, uint64_t executor, uint64_t registry)
 	       (of == registry || torn(self));
 }
 
-static void see_actor(struct reader *self, uint64_t task, uint64_t registry)
+/* Its name begins with a dot. */
+static bool is_hidden(struct reader *self, uint64_t ops)
+{
+	uint64_t name, first;
+
+	return get_all(self, WEIR__IS_ACTOR_NAME, ops, &name) && name &&
+	       read_number(self, name, 1, &first) && first == '.';
+}
+
+static void see_actor(struct reader *self, uint64_t task, uint64_t id,
+		      uint64_t registry)
 {
 	struct weir__snapshot *snapshot = self->snapshot;
 	uint64_t actor = task - place(&self->all, WEIR__IS_ACTOR_TASK, 0);
-	uint64_t refs, gate, executor, ops;
+	uint64_t refs, gate, executor, ops, state;
 	struct weir_seen_actor *seen;
 
 	if (!get_all(self, WEIR__IS_ACTOR_REFS, actor, &refs) ||
 	    !get_all(self, WEIR__IS_ACTOR_GATE, actor, &gate) ||
 	    !get_all(self, WEIR__IS_ACTOR_OPS, actor, &ops) ||
+	    !get_all(self, WEIR__IS_ACTOR_STATE, actor, &state) ||
 	    !get_all(self, WEIR__IS_ACTOR_EXECUTOR, actor, &executor))
 		return;
 	/* on its way out, or the one that stands for a run of a flow */
-	if (refs == 0 || !is_of(self, executor, registry))
+	if (refs == 0 || !is_of(self, executor, registry) ||
+	    is_hidden(self, ops))
 		return;
 	if (snapshot->seen.n_actors == snapshot->room_actors) {
 		self->full = true;
@@ -623,9 +733,13 @@ static void see_actor(struct reader *self, uint64_t task, uint64_t registry)
 	*seen = (struct weir_seen_actor){
 		.actor = (const void *)(uintptr_t)actor,
 		.executor = (const void *)(uintptr_t)executor,
+		.id = id,
 		.wait = weir__snapshot_wait((uint32_t)gate),
 		.port = snapshot->seen.n_ports,
+		.home = WEIR_NOWHERE,
 	};
+	if (state > WEIR__STATE_RUNNING)
+		seen->state = WEIR_SEEN_STATE_LEAVING;
 	see_ports(self, actor);
 	if (!seen->name[0])
 		name_actor(self, ops);
@@ -633,19 +747,28 @@ static void see_actor(struct reader *self, uint64_t task, uint64_t registry)
 	snapshot->seen.n_actors++;
 }
 
-static void see_block(struct reader *self, uint64_t block, uint64_t n,
-		      uint64_t registry)
+/* Block number `i` of a registry, of which `n` slots are used; behind its slots
+ * there is how many tasks each has had. */
+static void see_block(struct reader *self, uint64_t block, uint32_t i,
+		      uint64_t n, uint64_t registry)
 {
-	uint64_t i, task;
+	uint64_t lives = block + ((uint64_t)BLOCK << i) * sizeof(void *);
+	uint64_t index = BLOCK * ((UINT64_C(1) << i) - 1), at, task, life;
 
-	for (i = 0; i < n && !self->full; i++) {
-		if (!read_number(self, block + i * sizeof(void *),
+	for (at = 0; at < n && !self->full; at++) {
+		if (!read_number(self, block + at * sizeof(void *),
 				 sizeof(void *), &task)) {
 			(void)torn(self);
 			return;
 		}
-		if (task)
-			see_actor(self, task, registry);
+		if (!task)
+			continue;
+		if (read_number(self, lives + at * sizeof(uint32_t),
+				sizeof(uint32_t), &life))
+			see_actor(self, task, life << 32 | (index + at),
+				  registry);
+		else
+			(void)torn(self);
 	}
 }
 
@@ -668,7 +791,7 @@ static bool see_executor(struct reader *self, uint64_t executor)
 		if (read_number(self, blocks + i * sizeof(void *),
 				sizeof(void *), &block) &&
 		    block)
-			see_block(self, block, slots, registry);
+			see_block(self, block, i, slots, registry);
 		else
 			(void)torn(self);
 		n_tasks -= slots;

@@ -75,6 +75,28 @@ enum weir__what {
 	WEIR__IS_FLOW_NAME,
 	WEIR__IS_KIND_NAME,
 	WEIR__IS_KIND_AWAITS,
+	/* what is shared, from the object on */
+	WEIR__IS_OBJECT_TAKERS, /* the first waiter */
+	WEIR__IS_OBJECT_PUTTERS,
+	WEIR__IS_WAITER_NEXT,
+	WEIR__IS_OBJECT_PERMITS, /* twice as many, and one */
+	WEIR__IS_OBJECT_FILL,
+	WEIR__IS_OBJECT_CAPACITY,
+	WEIR__IS_OBJECT_ENDED,
+	WEIR__IS_OBJECT_STATE,
+	WEIR__IS_OBJECT_DONE, /* a number: that state */
+	/* a port at it */
+	WEIR__IS_PORT_HELD,
+	WEIR__IS_PORT_CLAIMED, /* in the state that follows */
+	WEIR__IS_PORT_STATE,
+	WEIR__IS_PORT_GRANTED, /* a number: that state */
+	WEIR__IS_PORT_TAKES,   /* a number: 1, or 0: it puts */
+	/* sinks of an out-port; with a table, a subscriber's */
+	WEIR__IS_FAN_SINKS,
+	WEIR__IS_SINK_NEXT,
+	WEIR__IS_SINK_OPS,
+	/* of an actor */
+	WEIR__IS_ACTOR_STATE,
 	WEIR__IS_COUNT,
 };
 
@@ -104,6 +126,11 @@ struct weir__layout_of {
 #define WEIR__PLACE(number, type, member) \
 	{ \
 		.what = WEIR__IS_##number, .at = offsetof(type, member) \
+	}
+/* Only a number, which is not negative. */
+#define WEIR__NUMBER(number, value) \
+	{ \
+		.what = WEIR__IS_##number, .at = (int32_t)(value) \
 	}
 
 #define WEIR__LAYOUT_MAGIC 12u

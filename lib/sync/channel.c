@@ -31,21 +31,6 @@
 #include "base/lock.h"
 #include "base/memory.h"
 
-struct weir_channel {
-	/* set up once */
-	const struct weir_items *items;
-	const struct weir_allocator *allocator;
-	/* the rest is the lock's */
-	struct weir__lock lock;
-	bool ended;
-	struct weir_error *error;
-	struct weir__deque deque; /* which slots have items */
-	size_t reserved_items, reserved_room;
-	struct weir__waiters waiters[2]; /* by side */
-	struct weir__waiters enders;	 /* for the end */
-	void *slots[];
-};
-
 static size_t size_of(size_t capacity)
 {
 	return sizeof(struct weir_channel) + capacity * sizeof(void *);

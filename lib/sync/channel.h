@@ -8,8 +8,40 @@
 
 #include <weir/channel.h>
 #include <weir/inspect.h>
+#include <weir/private.h>
+
+#include "base/deque.h"
+#include "base/layout.h"
+#include "base/lock.h"
 
 enum weir__side { WEIR__PUT, WEIR__TAKE };
+
+/* For channel.c, and for what WEIR__CHANNEL_FIELDS is in. */
+struct weir_channel {
+	/* set up once */
+	const struct weir_items *items;
+	const struct weir_allocator *allocator;
+	/* the rest is the lock's */
+	struct weir__lock lock;
+	bool ended;
+	struct weir_error *error;
+	struct weir__deque deque; /* which slots have items */
+	size_t reserved_items, reserved_room;
+	struct weir__waiters waiters[2]; /* by side */
+	struct weir__waiters enders;	 /* for the end */
+	void *slots[];
+};
+
+/* What readers of another process's memory find of it. */
+#define WEIR__CHANNEL_FIELDS \
+	WEIR__FIELD(OBJECT_TAKERS, struct weir_channel, \
+		    waiters[WEIR__TAKE].head), \
+		WEIR__FIELD(OBJECT_PUTTERS, struct weir_channel, \
+			    waiters[WEIR__PUT].head), \
+		WEIR__FIELD(OBJECT_FILL, struct weir_channel, deque.n), \
+		WEIR__FIELD(OBJECT_CAPACITY, struct weir_channel, \
+			    deque.capacity), \
+		WEIR__FIELD(OBJECT_ENDED, struct weir_channel, ended)
 
 /*
  * 0: granted: the item has moved, or if there is no `item` as much as `n` is

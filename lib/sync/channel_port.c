@@ -108,16 +108,35 @@ static void look(const struct weir_port *port, struct weir__look *look)
 	weir__grant_look(port, look);
 }
 
-static const struct weir__layout_of layout = {
-	.self = &layout,
-	.fields = {WEIR__FIELD(PORT_OBJECT, struct channel_port, channel), {0}},
+static const struct weir__layout_of in_layout = {
+	.self = &in_layout,
+	.fields =
+		{
+			WEIR__GRANT_FIELDS,
+			WEIR__FIELD(PORT_OBJECT, struct channel_port, channel),
+			WEIR__CHANNEL_FIELDS,
+			WEIR__NUMBER(PORT_TAKES, 1),
+			{0},
+		},
+};
+
+static const struct weir__layout_of out_layout = {
+	.self = &out_layout,
+	.fields =
+		{
+			WEIR__GRANT_FIELDS,
+			WEIR__FIELD(PORT_OBJECT, struct channel_port, channel),
+			WEIR__CHANNEL_FIELDS,
+			WEIR__NUMBER(PORT_TAKES, 0),
+			{0},
+		},
 };
 
 static const struct weir__port_ops in_ops = {
 	.takes = true,
 	.awaits = WEIR_WAIT_CHANNEL,
 	.look = look,
-	.layout = &layout,
+	.layout = &in_layout,
 	WEIR__GRANT_OPS,
 	.signalled = signalled,
 };
@@ -125,7 +144,7 @@ static const struct weir__port_ops in_ops = {
 static const struct weir__port_ops out_ops = {
 	.awaits = WEIR_WAIT_CHANNEL,
 	.look = look,
-	.layout = &layout,
+	.layout = &out_layout,
 	WEIR__GRANT_OPS,
 	.signalled = signalled,
 };

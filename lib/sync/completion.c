@@ -250,9 +250,18 @@ static void port_look(const struct weir_port *port, struct weir__look *look)
 
 static const struct weir__layout_of layout = {
 	.self = &layout,
-	.fields = {WEIR__FIELD(PORT_OBJECT, struct weir_completion_port,
-			       completion),
-		   {0}},
+	.fields =
+		{
+			WEIR__FIELD(PORT_OBJECT, struct weir_completion_port,
+				    completion),
+			WEIR__FIELD(OBJECT_TAKERS, struct weir_completion,
+				    waiters.head),
+			WEIR__FIELD(WAITER_NEXT, struct weir__waiter, next),
+			WEIR__FIELD(OBJECT_STATE, struct weir_completion,
+				    state),
+			WEIR__NUMBER(OBJECT_DONE, DONE),
+			{0},
+		},
 };
 
 static const struct weir__port_ops port_ops = {

@@ -49,6 +49,7 @@
 WEIR__CHECK_OTHER_PORT(struct weir__grant_port);
 
 enum { IDLE, QUEUED, GRANTED, ENDED, ABANDONED };
+_Static_assert(GRANTED == WEIR__GRANTED, "readers know it");
 
 static struct weir__grant_port *of(struct weir_port *port)
 {

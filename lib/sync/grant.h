@@ -31,6 +31,15 @@ struct weir__grantor {
 	.invalidate = weir__grant_invalidate, .arm = weir__grant_arm, \
 	.close = weir__grant_close
 
+/* What readers of another process's memory find of it. */
+#define WEIR__GRANT_FIELDS \
+	WEIR__FIELD(PORT_HELD, struct weir__grant_port, held), \
+		WEIR__FIELD(PORT_CLAIMED, struct weir__grant_port, claim.n), \
+		WEIR__FIELD(PORT_STATE, struct weir__grant_port, state), \
+		WEIR__NUMBER(PORT_GRANTED, WEIR__GRANTED), \
+		WEIR__FIELD(WAITER_NEXT, struct weir__waiter, next)
+#define WEIR__GRANTED 2 /* in grant.c */
+
 uint32_t weir__grant_available(struct weir_port *port);
 void weir__grant_invalidate(struct weir_port *port);
 int weir__grant_arm(struct weir_port *port);

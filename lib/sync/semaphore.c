@@ -321,9 +321,17 @@ static void port_look(const struct weir_port *port, struct weir__look *look)
 
 static const struct weir__layout_of layout = {
 	.self = &layout,
-	.fields = {WEIR__FIELD(PORT_OBJECT, struct weir_semaphore_port,
-			       semaphore),
-		   {0}},
+	.fields =
+		{
+			WEIR__GRANT_FIELDS,
+			WEIR__FIELD(PORT_OBJECT, struct weir_semaphore_port,
+				    semaphore),
+			WEIR__FIELD(OBJECT_TAKERS, struct weir_semaphore,
+				    waiters.head),
+			WEIR__FIELD(OBJECT_PERMITS, struct weir_semaphore,
+				    word),
+			{0},
+		},
 };
 
 static const struct weir__port_ops port_ops = {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "attach/kit.h"
 
+#include "attach/image.h"
+
 #include <libgen.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +17,7 @@ static void path_of(const char *program, char path[4096])
 
 	assert_true(n > 0);
 	own[n] = '\0';
-	(void)snprintf(path, 4096, "%s/attach_%s", dirname(own), program);
+	(void)snprintf(path, 4096, "%s/attach/%s", dirname(own), program);
 }
 
 /* All that it says until it closes its output. */
@@ -32,6 +34,8 @@ static void listen_to(struct stalled *stalled, int fd)
 	} while (more > 0);
 	assert_true(n < sizeof(stalled->said) - 1);
 	stalled->said[n] = '\0';
+	if (n > 0)
+		said_by_both(stalled->said);
 	close(fd);
 }
 
@@ -77,5 +81,6 @@ const char *said_of(struct weir_snapshot *snapshot)
 	n += weir_snapshot_json(snapshot, text + n, sizeof(text) - n);
 	assert_in_range(n, 1, sizeof(text) - 1);
 	weir_snapshot_free(snapshot);
+	said_by_both(text);
 	return text;
 }

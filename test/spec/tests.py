@@ -13,7 +13,7 @@ import re
 import sys
 
 FOLDERS = ["base", "lane", "executor", "actor", "sync", "stage",
-           "stream", "supervision", "net", "process", "testkit", "z", "tls",
+           "stream", "supervision", "net", "process", "attach", "testkit", "z", "tls",
            "inspect_http"]
 # Files without a test of their stem, each with where it is tested. This list may get
 # shorter, and MOST with it.
