@@ -25,56 +25,12 @@ struct scrape {
 	size_t n_actors, n_links;
 };
 
-/* --- Bytes ---------------------------------------------------------------- */
-
-/* How many bytes the character there has; 0: it is none. As RFC 3629 has it. */
-static size_t utf8(const unsigned char *at)
-{
-	unsigned char low = 0x80, high = 0xbf;
-	size_t n, i;
-
-	if (*at < 0x80)
-		return 1;
-	if (*at < 0xc2 || *at > 0xf4)
-		return 0;
-	n = *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
-	if (*at == 0xe0)
-		low = 0xa0; /* else it would be shorter */
-	if (*at == 0xed)
-		high = 0x9f; /* a surrogate */
-	if (*at == 0xf0)
-		low = 0x90;
-	if (*at == 0xf4)
-		high = 0x8f; /* above U+10FFFF */
-	for (i = 1; i < n; i++) {
-		if (at[i] < low || at[i] > high)
-			return 0;
-		low = 0x80;
-		high = 0xbf;
-	}
-	return n;
-}
-
-/* A label's value: a name that was cut may end within a character. */
 static void say_value(struct saying *text, const char *value)
 {
-	const unsigned char *at = (const unsigned char *)value;
-	size_t n;
-
 	say(text, "\"");
-	for (; *at; at += n) {
-		n = utf8(at);
-		if (n == 0) {
-			say(text, "\xef\xbf\xbd"); /* U+FFFD */
-			n = 1;
-		} else if (*at == '\n') {
-			say(text, "\\n");
-		} else if (*at == '"' || *at == '\\') {
-			say(text, "\\%c", *at);
-		} else {
-			say(text, "%.*s", (int)n, (const char *)at);
-		}
-	}
+	for (; *value; value++)
+		say(text, *value == '"' || *value == '\\' ? "\\%c" : "%c",
+		    *value);
 	say(text, "\"");
 }
 

@@ -536,6 +536,7 @@ int weir__snapshot_connect(struct weir__snapshot *self)
 {
 	int rc = weir__snapshot_join(self);
 
+	weir__snapshot_mend(self);
 	if (rc == 0)
 		rc = weir__snapshot_runs(self);
 	if (rc == 0)

@@ -220,14 +220,14 @@ static void say_running(struct saying *text,
 			const struct weir_snapshot *snapshot,
 			const struct weir_seen_actor *actor)
 {
-	const struct weir_seen_executor *home =
-		&snapshot->executors[actor->home];
+	const struct weir_seen_executor *home;
 	const struct weir_seen_thread *thread;
 
 	if (actor->thread == WEIR_NOWHERE) {
 		say(text, "is about to run");
 		return;
 	}
+	home = &snapshot->executors[actor->home];
 	thread = &snapshot->threads[actor->thread];
 	say(text,
 	    thread->stays ? "is in a turn that does not return, on thread %d"
@@ -566,16 +566,13 @@ const char *weir__snapshot_wait_name(enum weir_wait wait)
 	return wait_names[wait];
 }
 
-/* As strings of JSON and of DOT are quoted; bytes that are no ASCII as they
- * are. */
+/* As strings of JSON and of DOT are quoted. */
 static void say_string(struct saying *text, const char *string)
 {
 	say(text, "\"");
 	for (; *string; string++) {
 		if (*string == '"' || *string == '\\')
 			say(text, "\\%c", *string);
-		else if ((unsigned char)*string < ' ')
-			say(text, " ");
 		else
 			say(text, "%c", *string);
 	}

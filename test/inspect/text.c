@@ -33,6 +33,27 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Bytes that a terminal would obey, and such as no UTF-8 has. */
+static void names_are_text(void **state)
+{
+	struct weir_snapshot *snapshot;
+	char text[2048];
+	struct node c;
+
+	node_init(&c, executor, "e\x1b[2J\xff\xc3\xa4\x7f\xc2\x9b.", 1, 0);
+	node_start(&c);
+	weir_sim_run_until(sim, 1, UINT64_MAX);
+	snapshot = taken(executor);
+	(void)weir_snapshot_why_text(snapshot, 2, text, sizeof(text));
+	assert_string_equal(text, "e [2J?\xc3\xa4   . waits for input from"
+				  " outside\n");
+	(void)weir_snapshot_json(snapshot, text, sizeof(text));
+	assert_non_null(strstr(text, "\"e [2J?\xc3\xa4   .\""));
+	weir_snapshot_free(snapshot);
+	node_stop(&c);
+	weir_sim_run(sim);
+}
+
 static void json_has_all_of_it(void **state)
 {
 	struct weir_snapshot *snapshot = taken(executor);
@@ -159,6 +180,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		test(json_has_all_of_it),
+		test(names_are_text),
 		test(json_says_what_operators_wait_for),
 		test(a_graph_has_actors_and_links),
 		test(text_without_room_is_cut_and_counted),
