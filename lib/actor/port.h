@@ -22,7 +22,7 @@
 
 #include "actor/gate.h"
 #include "actor/look.h"
-#include "base/layout.h"
+#include "base/fields.h"
 
 enum weir__port_kind {
 	WEIR__PORT_IN,

@@ -51,7 +51,7 @@ struct kind {
 	struct weir__field fields[WEIR__IS_COUNT];
 };
 
-struct reader {
+struct inquiry {
 	struct weir__memory *memory;
 	const struct weir_allocator *allocator;
 	struct weir__snapshot *snapshot;
@@ -67,7 +67,7 @@ struct reader {
 
 /* --- Words ---------------------------------------------------------------- */
 
-static const unsigned char *page_at(struct reader *self, uint64_t at)
+static const unsigned char *page_at(struct inquiry *self, uint64_t at)
 {
 	struct page *page = &self->pages[at / PAGE % PAGES];
 
@@ -79,7 +79,7 @@ static const unsigned char *page_at(struct reader *self, uint64_t at)
 	return page->there ? page->bytes : NULL;
 }
 
-static void forget_pages(struct reader *self)
+static void forget_pages(struct inquiry *self)
 {
 	size_t i;
 
@@ -88,7 +88,7 @@ static void forget_pages(struct reader *self)
 }
 
 /* False: not all of it can be read. */
-static bool read_bytes(struct reader *self, uint64_t at, void *bytes, size_t n)
+static bool read_bytes(struct inquiry *self, uint64_t at, void *bytes, size_t n)
 {
 	unsigned char *to = bytes;
 	const unsigned char *page;
@@ -111,7 +111,7 @@ static bool read_bytes(struct reader *self, uint64_t at, void *bytes, size_t n)
 }
 
 /* Of a number of `size` bytes, which is 1, 2, 4 or 8. */
-static bool read_number(struct reader *self, uint64_t at, size_t size,
+static bool read_number(struct inquiry *self, uint64_t at, size_t size,
 			uint64_t *number)
 {
 	union {
@@ -143,7 +143,7 @@ static bool read_number(struct reader *self, uint64_t at, size_t size,
 /* --- Fields --------------------------------------------------------------- */
 
 /* What is left out is counted; returns false, for its caller. */
-static bool torn(struct reader *self)
+static bool torn(struct inquiry *self)
 {
 	self->n_torn++;
 	return false;
@@ -155,7 +155,7 @@ static bool size_valid(size_t size)
 }
 
 /* Fields with numbers that this reader does not know are left alone. */
-static bool read_fields(struct reader *self, struct kind *kind, uint64_t at)
+static bool read_fields(struct inquiry *self, struct kind *kind, uint64_t at)
 {
 	struct weir__layout_of head;
 	struct weir__field field;
@@ -205,7 +205,7 @@ static uint64_t cut_bits(const struct weir__field *field, uint64_t number)
 }
 
 /* False: it has none, or it cannot be read. */
-static bool get(struct reader *self, const struct kind *kind,
+static bool get(struct inquiry *self, const struct kind *kind,
 		enum weir__what what, uint64_t at, uint64_t *number)
 {
 	const struct weir__field *field = &kind->fields[what];
@@ -218,31 +218,31 @@ static bool get(struct reader *self, const struct kind *kind,
 }
 
 /* The same of what all processes of this version have. */
-static bool get_all(struct reader *self, enum weir__what what, uint64_t at,
+static bool get_all(struct inquiry *self, enum weir__what what, uint64_t at,
 		    uint64_t *number)
 {
 	return get(self, &self->all, what, at, number);
 }
 
 /* A walk along a list comes back to where it has been: R. P. Brent. */
-struct walk {
+struct rounds {
 	uint64_t mark, n;
 };
 
-static bool came_back(struct reader *self, struct walk *walk, uint64_t at)
+static bool came_back(struct inquiry *self, struct rounds *rounds, uint64_t at)
 {
-	if (at == walk->mark)
+	if (at == rounds->mark)
 		return !torn(self);
-	if ((walk->n & (walk->n + 1)) == 0)
-		walk->mark = at;
-	walk->n++;
+	if ((rounds->n & (rounds->n + 1)) == 0)
+		rounds->mark = at;
+	rounds->n++;
 	return false;
 }
 
 /* --- Names ---------------------------------------------------------------- */
 
 /* At most as much as a name has room for. */
-static void read_name(struct reader *self, uint64_t at,
+static void read_name(struct inquiry *self, uint64_t at,
 		      char name[WEIR_INSPECT_NAME])
 {
 	size_t i;
@@ -259,12 +259,12 @@ static void read_name(struct reader *self, uint64_t at,
 	}
 }
 
-static struct weir_seen_actor *actor_of(const struct reader *self)
+static struct weir_seen_actor *actor_of(const struct inquiry *self)
 {
 	return &self->snapshot->actors[self->snapshot->seen.n_actors];
 }
 
-static void add_part(struct reader *self, uint64_t at)
+static void add_part(struct inquiry *self, uint64_t at)
 {
 	struct weir_seen_actor *actor = actor_of(self);
 	char name[WEIR_INSPECT_NAME];
@@ -278,7 +278,7 @@ static void add_part(struct reader *self, uint64_t at)
 /* --- Islands -------------------------------------------------------------- */
 
 /* As weir__op_name(). */
-static bool see_op(struct reader *self, const struct kind *kind, uint64_t op)
+static bool see_op(struct inquiry *self, const struct kind *kind, uint64_t op)
 {
 	uint64_t flow, of, name, awaits;
 
@@ -296,7 +296,7 @@ static bool see_op(struct reader *self, const struct kind *kind, uint64_t op)
 }
 
 /* As an island is looked at. */
-static bool see_island(struct reader *self, const struct kind *kind,
+static bool see_island(struct inquiry *self, const struct kind *kind,
 		       uint64_t port)
 {
 	uint64_t op, n_inlets, n_up, up, n;
@@ -322,7 +322,7 @@ static bool see_island(struct reader *self, const struct kind *kind,
 
 /* --- Links ---------------------------------------------------------------- */
 
-static bool see_lane(struct reader *self, const struct kind *kind,
+static bool see_lane(struct inquiry *self, const struct kind *kind,
 		     uint64_t lane, uint64_t mask)
 {
 	struct weir__snapshot *snapshot = self->snapshot;
@@ -360,15 +360,15 @@ static bool see_lane(struct reader *self, const struct kind *kind,
 	return true;
 }
 
-static bool see_merge(struct reader *self, const struct kind *kind,
+static bool see_merge(struct inquiry *self, const struct kind *kind,
 		      uint64_t merge, uint64_t mask)
 {
-	struct walk walk = {0};
+	struct rounds rounds = {0};
 	uint64_t lane;
 
 	if (!get(self, kind, WEIR__IS_MERGE_LANES, merge, &lane))
 		return false;
-	while (lane && !self->full && !came_back(self, &walk, lane)) {
+	while (lane && !self->full && !came_back(self, &rounds, lane)) {
 		(void)see_lane(self, kind,
 			       place(kind, WEIR__IS_MERGE_LANE, lane), mask);
 		if (!get(self, kind, WEIR__IS_MERGE_NEXT, lane, &lane))
@@ -377,7 +377,7 @@ static bool see_merge(struct reader *self, const struct kind *kind,
 	return true;
 }
 
-static bool see_in(struct reader *self, const struct kind *kind,
+static bool see_in(struct inquiry *self, const struct kind *kind,
 		   struct weir_seen_port *seen, uint64_t port)
 {
 	uint64_t flags, mask, merge, rule = 0;
@@ -398,7 +398,7 @@ static bool see_in(struct reader *self, const struct kind *kind,
 }
 
 /* One that has a table is a subscriber. */
-static bool see_sinks(struct reader *self, const struct kind *kind,
+static bool see_sinks(struct inquiry *self, const struct kind *kind,
 		      struct weir_seen_port *seen, uint64_t fan, uint64_t n)
 {
 	uint64_t sink, ops;
@@ -417,7 +417,7 @@ static bool see_sinks(struct reader *self, const struct kind *kind,
 	return true;
 }
 
-static bool see_out(struct reader *self, const struct kind *kind,
+static bool see_out(struct inquiry *self, const struct kind *kind,
 		    struct weir_seen_port *seen, uint64_t port)
 {
 	uint64_t fan, lane, way, n_sinks;
@@ -441,7 +441,7 @@ static bool see_out(struct reader *self, const struct kind *kind,
 /* --- Ports ---------------------------------------------------------------- */
 
 /* The kind with that table; NULL: it makes no sense. */
-static const struct kind *kind_of(struct reader *self, uint64_t ops)
+static const struct kind *kind_of(struct inquiry *self, uint64_t ops)
 {
 	uint64_t awaits, layout;
 	struct kind *kind;
@@ -468,7 +468,7 @@ static const struct kind *kind_of(struct reader *self, uint64_t ops)
 /* --- What is shared ------------------------------------------------------- */
 
 /* As many as a look counts. */
-static uint32_t count_waiters(struct reader *self, const struct kind *kind,
+static uint32_t count_waiters(struct inquiry *self, const struct kind *kind,
 			      enum weir__what first, uint64_t object)
 {
 	uint64_t waiter = 0;
@@ -483,7 +483,7 @@ static uint32_t count_waiters(struct reader *self, const struct kind *kind,
 }
 
 /* 0: it has no such field. */
-static uint64_t number_of(struct reader *self, const struct kind *kind,
+static uint64_t number_of(struct inquiry *self, const struct kind *kind,
 			  enum weir__what what, uint64_t at)
 {
 	uint64_t number = 0;
@@ -493,7 +493,7 @@ static uint64_t number_of(struct reader *self, const struct kind *kind,
 	return number;
 }
 
-static void see_object(struct reader *self, const struct kind *kind,
+static void see_object(struct inquiry *self, const struct kind *kind,
 		       struct weir_seen_port *seen, uint64_t at)
 {
 	struct weir__snapshot *snapshot = self->snapshot;
@@ -528,7 +528,7 @@ static void see_object(struct reader *self, const struct kind *kind,
 }
 
 /* What was granted to a port, and not used. */
-static uint32_t held_by(struct reader *self, const struct kind *kind,
+static uint32_t held_by(struct inquiry *self, const struct kind *kind,
 			uint64_t port)
 {
 	uint64_t state = number_of(self, kind, WEIR__IS_PORT_STATE, port);
@@ -544,7 +544,7 @@ static uint32_t held_by(struct reader *self, const struct kind *kind,
 /* --- A port --------------------------------------------------------------- */
 
 /* What this kind of port has; the rest is known. */
-static void see_kind(struct reader *self, const struct kind *kind,
+static void see_kind(struct inquiry *self, const struct kind *kind,
 		     struct weir_seen_port *seen, uint64_t port)
 {
 	uint64_t number;
@@ -574,7 +574,7 @@ static void see_kind(struct reader *self, const struct kind *kind,
 }
 
 /* Its table of functions. */
-static bool ops_of(struct reader *self, uint64_t port, uint64_t kind,
+static bool ops_of(struct inquiry *self, uint64_t port, uint64_t kind,
 		   uint64_t *ops)
 {
 	uint64_t kinds = (uintptr_t)self->table.kinds;
@@ -594,7 +594,7 @@ static bool is_off(uint64_t flags)
 }
 
 /* The weir_any that it is in, 0: none; and whether that is off. */
-static bool group_of(struct reader *self, uint64_t port, uint64_t block,
+static bool group_of(struct inquiry *self, uint64_t port, uint64_t block,
 		     uint64_t actor, uint64_t *group, bool *off)
 {
 	uint64_t own = place(&self->all, WEIR__IS_PORT_BLOCKED, port);
@@ -612,7 +612,7 @@ static bool group_of(struct reader *self, uint64_t port, uint64_t block,
 	return of == actor || torn(self);
 }
 
-static bool see_port(struct reader *self, uint64_t port, uint64_t actor)
+static bool see_port(struct inquiry *self, uint64_t port, uint64_t actor)
 {
 	struct weir__snapshot *snapshot = self->snapshot;
 	size_t n_links = snapshot->seen.n_links;
@@ -662,14 +662,14 @@ static bool see_port(struct reader *self, uint64_t port, uint64_t actor)
 /* --- Actors --------------------------------------------------------------- */
 
 /* Each port behind one that makes no sense is still looked at. */
-static void see_ports(struct reader *self, uint64_t actor)
+static void see_ports(struct inquiry *self, uint64_t actor)
 {
-	struct walk walk = {0};
+	struct rounds rounds = {0};
 	uint64_t port;
 
 	if (!get_all(self, WEIR__IS_ACTOR_PORTS, actor, &port))
 		return;
-	while (port && !self->full && !came_back(self, &walk, port)) {
+	while (port && !self->full && !came_back(self, &rounds, port)) {
 		(void)see_port(self, port, actor);
 		if (!get_all(self, WEIR__IS_PORT_NEXT, port, &port))
 			return;
@@ -677,7 +677,7 @@ static void see_ports(struct reader *self, uint64_t actor)
 }
 
 /* As weir_actor_name(). */
-static void name_actor(struct reader *self, uint64_t ops)
+static void name_actor(struct inquiry *self, uint64_t ops)
 {
 	uint64_t name;
 
@@ -690,7 +690,7 @@ static void name_actor(struct reader *self, uint64_t ops)
 }
 
 /* The workers of a pool are executors of one registry. */
-static bool is_of(struct reader *self, uint64_t executor, uint64_t registry)
+static bool is_of(struct inquiry *self, uint64_t executor, uint64_t registry)
 {
 	uint64_t of;
 
@@ -699,7 +699,7 @@ static bool is_of(struct reader *self, uint64_t executor, uint64_t registry)
 }
 
 /* Its name begins with a dot. */
-static bool is_hidden(struct reader *self, uint64_t ops)
+static bool is_hidden(struct inquiry *self, uint64_t ops)
 {
 	uint64_t name, first;
 
@@ -707,7 +707,7 @@ static bool is_hidden(struct reader *self, uint64_t ops)
 	       read_number(self, name, 1, &first) && first == '.';
 }
 
-static void see_actor(struct reader *self, uint64_t task, uint64_t id,
+static void see_actor(struct inquiry *self, uint64_t task, uint64_t id,
 		      uint64_t registry)
 {
 	struct weir__snapshot *snapshot = self->snapshot;
@@ -749,7 +749,7 @@ static void see_actor(struct reader *self, uint64_t task, uint64_t id,
 
 /* Block number `i` of a registry, of which `n` slots are used; behind its slots
  * there is how many tasks each has had. */
-static void see_block(struct reader *self, uint64_t block, uint32_t i,
+static void see_block(struct inquiry *self, uint64_t block, uint32_t i,
 		      uint64_t n, uint64_t registry)
 {
 	uint64_t lives = block + ((uint64_t)BLOCK << i) * sizeof(void *);
@@ -772,7 +772,7 @@ static void see_block(struct reader *self, uint64_t block, uint32_t i,
 	}
 }
 
-static bool see_executor(struct reader *self, uint64_t executor)
+static bool see_executor(struct inquiry *self, uint64_t executor)
 {
 	uint64_t registry, blocks, n_blocks, n_tasks, block, slots;
 	uint32_t i;
@@ -800,10 +800,10 @@ static bool see_executor(struct reader *self, uint64_t executor)
 }
 
 /* The oldest comes first, as when the process looks itself. */
-static bool see_living(struct reader *self)
+static bool see_living(struct inquiry *self)
 {
 	uint64_t executors[LIVING], list, node;
-	struct walk walk = {0};
+	struct rounds rounds = {0};
 	size_t n = 0;
 
 	if (!read_number(self, (uintptr_t)self->table.living, sizeof(void *),
@@ -813,7 +813,7 @@ static bool see_living(struct reader *self)
 		return true;
 	if (!get_all(self, WEIR__IS_LIVING_FIRST, list, &node))
 		return false;
-	while (node && n < LIVING && !came_back(self, &walk, node)) {
+	while (node && n < LIVING && !came_back(self, &rounds, node)) {
 		if (!get_all(self, WEIR__IS_LIVING_EXECUTOR, node,
 			     &executors[n]))
 			break;
@@ -869,7 +869,7 @@ static int check_table(const struct weir__layout *table, uint64_t at,
 }
 
 /* A table at that address: 0, -ENOTSUP, or -ENOENT: there is none. */
-static int take_table(struct reader *self, uint64_t at, char *message)
+static int take_table(struct inquiry *self, uint64_t at, char *message)
 {
 	struct weir__layout *table = &self->table;
 	int rc;
@@ -890,7 +890,7 @@ static int take_table(struct reader *self, uint64_t at, char *message)
 }
 
 /* Looks by each table in the region: 0 if there is one that can be used. */
-static int search(struct reader *self, const struct weir__region *region,
+static int search(struct inquiry *self, const struct weir__region *region,
 		  char *message)
 {
 	const char *magic = weir__layout.magic;
@@ -916,7 +916,7 @@ static int search(struct reader *self, const struct weir__region *region,
 	return rc;
 }
 
-static int look(struct reader *self, char *message)
+static int look(struct inquiry *self, char *message)
 {
 	size_t i;
 	int rc = -ENOENT, found;
@@ -938,7 +938,7 @@ static int look(struct reader *self, char *message)
 /* --- Looking -------------------------------------------------------------- */
 
 /* All of it, in as much room as it takes. */
-static int look_at_all(struct reader *self, struct weir__snapshot **snapshot,
+static int look_at_all(struct inquiry *self, struct weir__snapshot **snapshot,
 		       char *message)
 {
 	size_t room = FIRST;
@@ -963,7 +963,7 @@ static int look_at_all(struct reader *self, struct weir__snapshot **snapshot,
 	return 0;
 }
 
-static int settle(struct reader *self, struct weir__snapshot *first,
+static int settle(struct inquiry *self, struct weir__snapshot *first,
 		  uint64_t settle_ns, char *message)
 {
 	const struct timespec time = weir__clock_timespec(settle_ns);
@@ -979,7 +979,7 @@ static int settle(struct reader *self, struct weir__snapshot *first,
 	return 0;
 }
 
-static int take(struct reader *self, struct weir__snapshot **snapshot,
+static int take(struct inquiry *self, struct weir__snapshot **snapshot,
 		uint64_t settle_ns, char *message)
 {
 	int rc = look_at_all(self, snapshot, message);
@@ -1004,7 +1004,7 @@ int weir__reader_snapshot(struct weir_snapshot **snapshot,
 	const struct weir_allocator *allocator =
 		options->allocator ? options->allocator
 				   : weir_allocator_default();
-	struct reader self = {
+	struct inquiry self = {
 		.memory = memory,
 		.allocator = allocator,
 		.most = options->most ? options->most : MOST,

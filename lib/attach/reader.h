@@ -6,7 +6,7 @@
 #include <weir/allocator.h>
 #include <weir/inspect.h>
 
-#include "attach/memory.h"
+#include "attach/readable.h"
 
 /* Text of what is wrong, for a user; cut to this. */
 #define WEIR__READER_MESSAGE 256u

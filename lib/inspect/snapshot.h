@@ -126,7 +126,7 @@ int weir__snapshot_holders(struct weir__snapshot *snapshot);
 const struct weir_seen_pool *weir__snapshot_full_pool(
 	const struct weir_snapshot *snapshot, size_t actor);
 
-/* --- names.c -------------------------------------------------------------- */
+/* --- naming.c ------------------------------------------------------------ */
 
 /* Makes `?` of what is no UTF-8 in names, and blanks of what is control. */
 void weir__snapshot_mend(struct weir__snapshot *snapshot);

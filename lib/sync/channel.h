@@ -11,7 +11,7 @@
 #include <weir/private.h>
 
 #include "base/deque.h"
-#include "base/layout.h"
+#include "base/fields.h"
 #include "base/lock.h"
 
 enum weir__side { WEIR__PUT, WEIR__TAKE };

@@ -6,7 +6,7 @@
 #ifndef WEIR_TEST_ATTACH_IMAGE_H
 #define WEIR_TEST_ATTACH_IMAGE_H
 
-#include "attach/memory.h"
+#include "attach/readable.h"
 
 enum { IMAGE_PAGE = 4096, IMAGE_PAGES = 256 };
 

@@ -3,8 +3,8 @@
  * The memory of a process, wherever it comes from. Its bytes may be anything:
  * who reads them trusts none.
  */
-#ifndef WEIR_ATTACH_MEMORY_H
-#define WEIR_ATTACH_MEMORY_H
+#ifndef WEIR_ATTACH_READABLE_H
+#define WEIR_ATTACH_READABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

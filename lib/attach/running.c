@@ -37,13 +37,13 @@ static bool read_process(struct weir__memory *memory, uint64_t at, void *bytes,
 /* --- What it has mapped --------------------------------------------------- */
 
 /* A line of /proc/PID/maps. */
-struct mapping {
+struct span {
 	uint64_t begin, end, offset;
 	unsigned long inode;
 	char flags[5];
 };
 
-static bool parse(const char *line, struct mapping *mapping)
+static bool parse(const char *line, struct span *mapping)
 {
 	return sscanf(line,
 		      "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %lu",
@@ -63,7 +63,7 @@ static bool is_elf(struct process *self, uint64_t at)
 static void find_regions(struct process *self, FILE *maps)
 {
 	unsigned long elf = 0;
-	struct mapping it;
+	struct span it;
 	char line[512];
 	bool begins = true;
 
@@ -127,7 +127,7 @@ static int gone(pid_t pid, char *message)
 /* One of its bytes can be read. 0, -EPERM or -ESRCH. */
 static int try(pid_t pid, FILE *maps, char *message)
 {
-	struct mapping it;
+	struct span it;
 	char line[512], byte;
 	struct iovec here = {&byte, 1}, there = {NULL, 1};
 

@@ -5,8 +5,8 @@
  * of the library: it goes by numbers, which are never given to anything else, and
  * leaves out what has none here.
  */
-#ifndef WEIR_BASE_LAYOUT_H
-#define WEIR_BASE_LAYOUT_H
+#ifndef WEIR_BASE_FIELDS_H
+#define WEIR_BASE_FIELDS_H
 
 #include <stddef.h>
 #include <stdint.h>
