@@ -317,9 +317,9 @@ void weir__registry_look_end(struct weir__registry *registry)
 {
 	weir__lock(&registry->lock);
 	assert(registry->n_looks > 0);
-	/* release: what was read of actors; pairs with the acquire in
-	 * weir__registry_remove() */
-	ck_pr_fence_release();
+	/* What was read of actors is behind the release fence of the unlock in
+	 * weir__registry_look(), which pairs with the acquire in
+	 * weir__registry_remove(). */
 	if (--registry->n_looks == 0)
 		ck_pr_store_32(&registry->phase,
 			       registry->phase & ~WEIR__LOOKED);
