@@ -9,7 +9,9 @@
 
 #include <ck_pr.h>
 
+#include "actor/child_ops.h"
 #include "actor/gate.h"
+#include "executor/registry.h"
 #include "supervision/branch.h"
 
 /* --- A parent, 0, and its child, 1; /user restarts or resumes the parent --- */
@@ -100,6 +102,40 @@ static void look(void *context)
 
 	explorer_assert(weir__system_check(f->system));
 	explorer_assert(weir__system_check(f->system));
+}
+
+static bool see(struct weir_task *task, uint64_t id, void *context)
+{
+	const struct weir_actor *actor =
+		weir_container_of(task, struct weir_actor, task);
+	struct weir_seen_child seen = {.error = 0};
+	struct weir__child_look look = {
+		.seen = &seen, .names = true, .wait = WEIR_WAIT_PARENT};
+
+	(void)id;
+	(void)context;
+	if (ck_pr_load_32(&actor->refs) == 0 ||
+	    !(ck_pr_load_32(&actor->gate) & WEIR__GATE_CHILD))
+		return true;
+	/* what has the lock now is not waited for */
+	if (!weir__child_ops(actor)->look(actor, &look))
+		return true;
+	explorer_assert(look.wait != WEIR_WAIT_PARENT || !seen.path[0]);
+	explorer_assert(seen.error == 0 || seen.message[0]);
+	return true;
+}
+
+/* As a snapshot does: the system's lock is tried under the registry's. */
+static void see_all(void *context)
+{
+	struct family *f = context;
+	struct weir__registry *seen = f->scene.executor.registry;
+	uint32_t index = 0;
+
+	weir__registry_look_begin(seen);
+	while (weir__registry_look(seen, &index, see, f))
+		;
+	weir__registry_look_end(seen);
 }
 
 static void both_go_on(void *context)
@@ -391,6 +427,12 @@ static const struct explorer_scenario scenarios[] = {
 	FAMILY(.name = "a parent and its child fail and resume",
 	       .setup = both_resume, .thread = {put_0, put_1},
 	       .check = both_go_on),
+	FAMILY(.name = "a parent and its child resume and are seen",
+	       .setup = both_resume, .thread = {put_0, put_1, see_all},
+	       .check = both_go_on),
+	FAMILY(.name = "a parent stops, its child fails, both are seen",
+	       .setup = both_resume, .thread = {stop_0, put_1, see_all},
+	       .check = both_ended),
 	FAMILY(.name = "a parent restarts while its child fails",
 	       .setup = parent_restarts, .thread = {put_0, put_1},
 	       .check = parent_alone),
@@ -430,6 +472,9 @@ static const struct explorer_scenario scenarios[] = {
 	       .check = another_survives),
 	FAMILY(.name = "spawn under one who restarts and is looked at",
 	       .setup = another_at_restart, .thread = {put_0, spawn_1, look},
+	       .check = another_perhaps),
+	FAMILY(.name = "spawn under one who restarts and is seen",
+	       .setup = another_at_restart, .thread = {put_0, spawn_1, see_all},
 	       .check = another_perhaps),
 	FAMILY(.name = "spawn under one who stops", .setup = another_at_resume,
 	       .thread = {stop_0, spawn_1}, .check = none_is_left),
