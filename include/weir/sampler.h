@@ -83,7 +83,7 @@ WEIR_API WEIR_MUST_CHECK int weir_sampler_snapshot(
  * changes. In the child of a fork() it waits for nobody. While no other call of
  * the sampler is under way.
  */
-WEIR_API int weir_sampler_free(struct weir_sampler *sampler);
+WEIR_API WEIR_MUST_CHECK int weir_sampler_free(struct weir_sampler *sampler);
 
 #ifdef __cplusplus
 }

@@ -198,7 +198,8 @@ static void unlist_sink(struct weir_out *out, struct weir__sink *gone)
 
 	while (*link != gone)
 		link = &(*link)->next;
-	*link = gone->next;
+	/* by an operation, as somebody may look */
+	ck_pr_store_ptr(link, gone->next);
 	assert(out->fan->n_sinks > 0);
 	out->fan->n_sinks--;
 	/* The other sinks may have room. By rule 2, as the port may be counted
@@ -305,11 +306,12 @@ static void balance(struct weir_out *out, uint32_t n)
 		fan->handed += k;
 		while (*link)
 			link = &(*link)->next;
-		fan->sinks = sink->next;
-		sink->next = NULL;
+		/* as in unlist_sink() */
+		ck_pr_store_ptr(&fan->sinks, sink->next);
+		ck_pr_store_ptr(&sink->next, NULL);
 		if (link == &sink->next)
 			link = &fan->sinks;
-		*link = sink;
+		ck_pr_store_ptr(link, sink);
 	}
 }
 
