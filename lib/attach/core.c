@@ -457,9 +457,9 @@ static void close_core(struct core *self)
 	weir__free(self->allocator, self->notes, self->n_notes);
 }
 
-static int say(int rc, const char *path, const char *what, char *message)
+static int say(int rc, const char *what, char *message)
 {
-	(void)snprintf(message, WEIR__READER_MESSAGE, "%s: %s", path, what);
+	(void)snprintf(message, WEIR__READER_MESSAGE, "%s", what);
 	return rc;
 }
 
@@ -482,13 +482,13 @@ int weir__attach_core(struct weir_snapshot **snapshot, const char *path,
 	*snapshot = NULL;
 	still.settle_ns = 0;
 	if (self.fd < 0)
-		return say(-errno, path, strerror(errno), message);
+		return say(-errno, strerror(errno), message);
 	rc = open_core(&self);
 	if (rc == -ENOEXEC)
-		(void)say(rc, path, "no core file of a machine like this one",
+		(void)say(rc, "no core file of a machine like this one",
 			  message);
 	else if (rc < 0)
-		(void)say(rc, path, "no memory", message);
+		(void)say(rc, "no memory", message);
 	if (rc == 0)
 		rc = weir__reader_snapshot(snapshot, &self.memory, &still,
 					   message);

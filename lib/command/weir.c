@@ -8,6 +8,7 @@
 
 #include "command/client.h"
 #include "command/find.h"
+#include "command/remains.h"
 #include "command/top.h"
 
 enum { WRONG = 1, USAGE = 2 };
@@ -20,8 +21,10 @@ static const char usage[] =
 	"       weir dot PID\n"
 	"       weir json PID\n"
 	"       weir prometheus PID\n"
-	"PID is a process that runs with WEIR_INSPECT=1, or calls\n"
-	"weir_inspector_new(); or the path of its socket.\n";
+	"PID is a process, or the path of the socket of one that runs with\n"
+	"WEIR_INSPECT=1 or calls weir_inspector_new(). The memory of a process\n"
+	"that does not listen is read, but by top. In place of PID, but in top,\n"
+	"--core FILE [--exe FILE] reads a core file, of that program.\n";
 
 static int fail(const char *whom, int rc)
 {
@@ -50,15 +53,12 @@ static int use(void)
 	return USAGE;
 }
 
-/* Prints the answer; one that says what is wrong to stderr. */
-static int print_answer(const char *whom, const char *line)
+/* Prints and frees the answer; one that says what is wrong to stderr. */
+static int print_text(const char *whom, char *text)
 {
 	static const char wrong[] = "error: ";
-	char *text;
-	int rc = ask(whom, line, &text), status = 0;
+	int status = 0;
 
-	if (rc < 0)
-		return fail(whom, rc);
 	if (strncmp(text, wrong, strlen(wrong)) == 0) {
 		(void)fprintf(stderr, "weir: %s: %s", whom,
 			      text + strlen(wrong));
@@ -70,16 +70,65 @@ static int print_answer(const char *whom, const char *line)
 	return status;
 }
 
-static int why(int n, char **arguments)
+/* Of a process that does not listen. */
+static int print_memory(const char *whom, const char *line)
 {
-	char line[256] = "why";
+	char *text, *end, message[WEIR__READER_MESSAGE];
+	long pid = strtol(whom, &end, 10);
 
-	if (n < 1 || n > 2)
+	if (*end || pid <= 0)
+		return fail(whom, -ENOENT);
+	if (ask_memory((pid_t)pid, line, &text, message) == 0)
+		return print_text(whom, text);
+	(void)fprintf(stderr, "weir: %s: it does not listen, and %s\n", whom,
+		      message);
+	return WRONG;
+}
+
+static int print_answer(const char *whom, const char *line)
+{
+	char *text;
+	int rc = ask(whom, line, &text);
+
+	if (rc == -ENOENT)
+		return print_memory(whom, line);
+	return rc < 0 ? fail(whom, rc) : print_text(whom, text);
+}
+
+static int print_core(const char *core, const char *exe, const char *line)
+{
+	char *text, message[WEIR__READER_MESSAGE];
+
+	if (ask_core(core, exe, line, &text, message) == 0)
+		return print_text(core, text);
+	(void)fprintf(stderr, "weir: %s: %s\n", core, message);
+	return WRONG;
+}
+
+/* Of a process, or a core: only `why` takes an actor. */
+static int print(const char *what, int n, char **arguments)
+{
+	const char *core = NULL, *exe = NULL, *whom = NULL;
+	char line[256];
+
+	for (; n > 0 && strncmp(*arguments, "--", 2) == 0;
+	     n -= 2, arguments += 2) {
+		if (n > 1 && strcmp(*arguments, "--core") == 0)
+			core = arguments[1];
+		else if (n > 1 && strcmp(*arguments, "--exe") == 0)
+			exe = arguments[1];
+		else
+			return use();
+	}
+	if (!core && n-- > 0)
+		whom = *arguments++;
+	if (!core == !whom || (exe && !core) || n < 0 ||
+	    n > (strcmp(what, "why") == 0))
 		return use();
-	if (n == 2 && (size_t)snprintf(line, sizeof(line), "why %s",
-				       arguments[1]) >= sizeof(line))
-		return fail(arguments[1], -ENAMETOOLONG);
-	return print_answer(arguments[0], line);
+	if ((size_t)snprintf(line, sizeof(line), "%s%s%s", what, n ? " " : "",
+			     n ? *arguments : "") >= sizeof(line))
+		return fail(*arguments, -ENAMETOOLONG);
+	return core ? print_core(core, exe, line) : print_answer(whom, line);
 }
 
 /* Of a positive number; 0: it is none. */
@@ -150,12 +199,10 @@ int main(int argc, char **argv)
 		return list();
 	if (strcmp(what, "top") == 0)
 		return run_top(n, argv + 2);
-	if (strcmp(what, "why") == 0)
-		return why(n, argv + 2);
-	if ((strcmp(what, "dot") == 0 || strcmp(what, "json") == 0 ||
-	     strcmp(what, "table") == 0 || strcmp(what, "prometheus") == 0) &&
-	    n == 1)
-		return print_answer(argv[2], what);
+	if (strcmp(what, "why") == 0 || strcmp(what, "dot") == 0 ||
+	    strcmp(what, "json") == 0 || strcmp(what, "table") == 0 ||
+	    strcmp(what, "prometheus") == 0)
+		return print(what, n, argv + 2);
 	if (strcmp(what, "help") == 0 || strcmp(what, "--help") == 0)
 		return fputs(usage, stdout) < 0;
 	return use();

@@ -151,47 +151,77 @@ int weir__answer_text(const char *text, const struct weir_allocator *allocator,
 
 /* The snapshot is what it is, so it is as long the second time. */
 static int write_all(const struct question *question, const char *argument,
-		     struct weir__onlooker *onlooker,
+		     const struct weir_snapshot *snapshot,
 		     const struct weir_allocator *allocator,
 		     struct weir__answer *answer)
 {
-	uint64_t now_ns = weir__clock_ns();
-	struct weir_snapshot *snapshot;
-	int rc;
+	int rc = room_for(answer, question->write(snapshot, argument, NULL, 0),
+			  allocator);
 
-	if (question->repeats)
-		weir__onlooker_ask(onlooker, now_ns);
-	rc = weir__onlooker_snapshot(onlooker, now_ns, &snapshot);
-	if (rc < 0)
-		return rc;
-	rc = room_for(answer, question->write(snapshot, argument, NULL, 0),
-		      allocator);
 	if (rc == 0)
 		(void)question->write(snapshot, argument, answer->text,
 				      answer->size);
-	weir_snapshot_free(snapshot);
 	return rc;
+}
+
+/* NULL: it is none. */
+static const struct question *find(const char *line, const char **argument)
+{
+	size_t word = strcspn(line, " "), i;
+
+	*argument = line + word + strspn(line + word, " ");
+	for (i = 0; i < sizeof(questions) / sizeof(*questions); i++)
+		if (strncmp(questions[i].name, line, word) == 0 &&
+		    questions[i].name[word] == '\0')
+			return **argument && !questions[i].takes_argument
+				       ? NULL
+				       : &questions[i];
+	return NULL;
+}
+
+static int answer_other(const char *line,
+			const struct weir_allocator *allocator,
+			struct weir__answer *answer)
+{
+	return weir__answer_text(
+		strcmp(line, "help") == 0
+			? help
+			: "error: that is not known here; ask for help\n",
+		allocator, answer);
 }
 
 int weir__answer(const char *line, struct weir__onlooker *onlooker,
 		 const struct weir_allocator *allocator,
 		 struct weir__answer *answer)
 {
-	size_t word = strcspn(line, " "), i;
-	const char *argument = line + word + strspn(line + word, " ");
+	uint64_t now_ns = weir__clock_ns();
+	const struct question *question;
+	struct weir_snapshot *snapshot;
+	const char *argument;
+	int rc;
 
-	for (i = 0; i < sizeof(questions) / sizeof(*questions); i++) {
-		if (strncmp(questions[i].name, line, word) != 0 ||
-		    questions[i].name[word] != '\0')
-			continue;
-		if (*argument && !questions[i].takes_argument)
-			break;
-		return write_all(&questions[i], argument, onlooker, allocator,
-				 answer);
-	}
-	if (strcmp(line, "help") == 0)
-		return weir__answer_text(help, allocator, answer);
-	return weir__answer_text(
-		"error: that is not known here; ask for help\n", allocator,
-		answer);
+	question = find(line, &argument);
+	if (!question)
+		return answer_other(line, allocator, answer);
+	if (question->repeats)
+		weir__onlooker_ask(onlooker, now_ns);
+	rc = weir__onlooker_snapshot(onlooker, now_ns, &snapshot);
+	if (rc < 0)
+		return rc;
+	rc = write_all(question, argument, snapshot, allocator, answer);
+	weir_snapshot_free(snapshot);
+	return rc;
+}
+
+int weir__answer_snapshot(const char *line,
+			  const struct weir_snapshot *snapshot,
+			  const struct weir_allocator *allocator,
+			  struct weir__answer *answer)
+{
+	const char *argument;
+	const struct question *question = find(line, &argument);
+
+	return question ? write_all(question, argument, snapshot, allocator,
+				    answer)
+			: answer_other(line, allocator, answer);
 }

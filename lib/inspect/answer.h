@@ -17,11 +17,18 @@ struct weir__answer {
 };
 
 struct weir__onlooker;
+struct weir_snapshot;
 
 /* 0 or -ENOMEM. A line that asks for nothing we know is answered, too. */
 int weir__answer(const char *line, struct weir__onlooker *onlooker,
 		 const struct weir_allocator *allocator,
 		 struct weir__answer *answer);
+
+/* The same of a snapshot that was taken in another way. */
+int weir__answer_snapshot(const char *line,
+			  const struct weir_snapshot *snapshot,
+			  const struct weir_allocator *allocator,
+			  struct weir__answer *answer);
 
 /* That text, which is shorter than a request. 0 or -ENOMEM. */
 int weir__answer_text(const char *text, const struct weir_allocator *allocator,

@@ -10,6 +10,7 @@ import pathlib
 import pty
 import re
 import select
+import shutil
 import struct
 import subprocess
 import sys
@@ -129,6 +130,43 @@ def children_have_their_own(folder):
     end(program)
 
 
+def memory_is_read(folder):
+    """Of a program that does not listen, and of its core file."""
+    program = start(folder, "0")
+    pid = str(program.pid)
+    scope = pathlib.Path("/proc/sys/kernel/yama/ptrace_scope")
+    if os.geteuid() and scope.exists() and scope.read_text() != "0\n":
+        assert "ptrace_scope" in run("why", pid, status=1)
+    else:
+        says_who_is_to_blame(pid)
+        assert "no actor nobody" in run("why", pid, "nobody", status=1)
+        core_is_read(pid, f"{folder}/core")
+    end(program)
+
+
+def core_is_read(pid, core):
+    if not shutil.which("gcore"):
+        print("no core is read: gcore, of gdb, is not there")
+        return
+    subprocess.run(["gcore", "-o", core, pid], check=True, capture_output=True)
+    core += "." + pid
+    assert BLAME in run("why", "--core", core)
+    assert BLAME in run("table", "--core", core, "--exe", PROGRAM)
+    assert run("why", "--core", core, "range").startswith("range waits for room")
+    assert run("dot", "--core", core).startswith("digraph")
+    os.truncate(core, 4096)
+    assert "no table" in run("why", "--core", core, status=1)
+    os.remove(core)
+
+
+def what_is_no_core_is_said(folder):
+    assert "No such file" in run("why", "--core", f"{folder}/core", status=1)
+    assert "no core file" in run("why", "--core", PROGRAM, status=1)
+    for arguments in (["--core"], ["--core", "a", "b", "c"], ["--exe", "a", "1"],
+                      ["--else", "a"]):
+        assert "usage" in run("why", *arguments, status=2), arguments
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         program = start(folder)
@@ -147,9 +185,8 @@ def main():
         children_have_their_own(folder)
         assert not list(sockets.iterdir())
         # not asked for, it does not listen
-        program = start(folder, "0")
-        assert "does not listen" in run("why", str(program.pid), status=1)
-        end(program)
+        memory_is_read(folder)
+        what_is_no_core_is_said(folder)
         assert not list(sockets.iterdir())
     return 0
 
