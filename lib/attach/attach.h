@@ -26,7 +26,7 @@ int weir__attach_process(struct weir_snapshot **snapshot, pid_t pid,
  * core says. As weir__reader_snapshot(); besides -ENOEXEC: no core of such a
  * machine, and errors of open(2).
  */
-int weir__attach_core(struct weir_snapshot **snapshot, const char *core,
+int weir__attach_core(struct weir_snapshot **snapshot, const char *path,
 		      const char *exe,
 		      const struct weir__reader_options *options,
 		      char message[WEIR__READER_MESSAGE]);

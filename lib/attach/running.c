@@ -3,10 +3,10 @@
 #include "attach/attach.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -39,16 +39,35 @@ static bool read_process(struct weir__memory *memory, uint64_t at, void *bytes,
 /* A line of /proc/PID/maps. */
 struct span {
 	uint64_t begin, end, offset;
-	unsigned long inode;
+	uint64_t inode;
 	char flags[5];
 };
 
-static bool parse(const char *line, struct span *mapping)
+/* A number, and the byte that follows it. */
+static bool take(const char **at, int base, char follows, uint64_t *number)
 {
-	return sscanf(line,
-		      "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %lu",
-		      &mapping->begin, &mapping->end, mapping->flags,
-		      &mapping->offset, &mapping->inode) == 5;
+	char *end;
+
+	*number = strtoull(*at, &end, base);
+	if (end == *at || *end != follows)
+		return false;
+	*at = end + 1;
+	return true;
+}
+
+static bool parse(const char *line, struct span *span)
+{
+	const char *at = line;
+	uint64_t device;
+
+	if (!take(&at, 16, '-', &span->begin) ||
+	    !take(&at, 16, ' ', &span->end) || strlen(at) < sizeof(span->flags))
+		return false;
+	memcpy(span->flags, at, sizeof(span->flags) - 1);
+	at += sizeof(span->flags);
+	return take(&at, 16, ' ', &span->offset) &&
+	       take(&at, 16, ':', &device) && take(&at, 16, ' ', &device) &&
+	       take(&at, 10, ' ', &span->inode);
 }
 
 static bool is_elf(struct process *self, uint64_t at)
@@ -62,7 +81,7 @@ static bool is_elf(struct process *self, uint64_t at)
 /* Data of programs and libraries: not code, and no other files. */
 static void find_regions(struct process *self, FILE *maps)
 {
-	unsigned long elf = 0;
+	uint64_t elf = 0;
 	struct span it;
 	char line[512];
 	bool begins = true;
@@ -84,17 +103,16 @@ static void find_regions(struct process *self, FILE *maps)
 
 /* --- What is not allowed -------------------------------------------------- */
 
-static int ptrace_scope(void)
+static bool has_ptrace_scope(void)
 {
 	FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
-	int scope = 0;
+	int scope;
 
 	if (!file)
-		return 0;
-	if (fscanf(file, "%d", &scope) != 1)
-		scope = 0;
+		return false;
+	scope = fgetc(file);
 	(void)fclose(file);
-	return scope;
+	return scope != EOF && scope != '0';
 }
 
 /* Why, and what to do. */
@@ -108,7 +126,7 @@ static int refused(pid_t pid, char *message)
 	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	if (stat(path, &status) == 0 && status.st_uid != geteuid())
 		why = "it may be another user's: be that user, or root";
-	else if (ptrace_scope() > 0)
+	else if (has_ptrace_scope())
 		why = "be root (CAP_SYS_PTRACE), or write 0 into"
 		      " /proc/sys/kernel/yama/ptrace_scope, or let it listen";
 	(void)snprintf(message, WEIR__READER_MESSAGE,

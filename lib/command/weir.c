@@ -109,6 +109,7 @@ static int print_core(const char *core, const char *exe, const char *line)
 static int print(const char *what, int n, char **arguments)
 {
 	const char *core = NULL, *exe = NULL, *whom = NULL;
+	const int most = strcmp(what, "why") == 0 ? 1 : 0;
 	char line[256];
 
 	for (; n > 0 && strncmp(*arguments, "--", 2) == 0;
@@ -122,8 +123,7 @@ static int print(const char *what, int n, char **arguments)
 	}
 	if (!core && n-- > 0)
 		whom = *arguments++;
-	if (!core == !whom || (exe && !core) || n < 0 ||
-	    n > (strcmp(what, "why") == 0))
+	if (!core == !whom || (exe && !core) || n < 0 || n > most)
 		return use();
 	if ((size_t)snprintf(line, sizeof(line), "%s%s%s", what, n ? " " : "",
 			     n ? *arguments : "") >= sizeof(line))

@@ -129,7 +129,7 @@ const struct weir_seen_pool *weir__snapshot_full_pool(
 /* --- naming.c ------------------------------------------------------------ */
 
 /* Makes `?` of what is no UTF-8 in names, and blanks of what is control. */
-void weir__snapshot_mend(struct weir__snapshot *snapshot);
+void weir__snapshot_mend(struct weir__snapshot *self);
 
 /* --- why.c ---------------------------------------------------------------- */
 
