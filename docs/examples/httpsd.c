@@ -13,6 +13,8 @@
 #include <weir/tls.h>
 #include <weir/weir.h>
 
+#include "progress.h"
+
 #define LINE_MOST 8192
 
 /* The answer to a line that asks; others are passed over. */
@@ -39,6 +41,7 @@ static int answer(void **item, void *context)
 
 static struct weir_flow *answers(struct weir_flow *flow, void *context)
 {
+	progress_add(1);
 	flow = weir_flow_lines(flow, LINE_MOST);
 	flow = weir_flow_filter_map(flow, answer, context);
 	return weir_flow_items(flow, weir_flow_bytes_items());
@@ -61,6 +64,7 @@ static void listens(const char *address, void *context)
 static enum weir_directive tell(struct weir_error *error, void *context)
 {
 	(void)context;
+	(void)progress_clear();
 	fprintf(stderr, "httpsd: %s\n", error->message);
 	return WEIR_DIRECTIVE_RESUME;
 }
@@ -70,13 +74,15 @@ int main(int argc, char **argv)
 	const struct weir_listen_options options = {.listens = listens};
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
 	struct weir_flow *flow;
+	struct weir_executor *executor;
 	struct weir_loop *loop;
 	int rc;
 
+	(void)look_inside(&argc, argv);
 	if (argc != 4 || !ctx ||
 	    SSL_CTX_use_certificate_chain_file(ctx, argv[2]) != 1 ||
 	    SSL_CTX_use_PrivateKey_file(ctx, argv[3], SSL_FILETYPE_PEM) != 1) {
-		fprintf(stderr, "usage: httpsd ADDRESS CERT KEY\n");
+		fprintf(stderr, "usage: httpsd [--inspect] ADDRESS CERT KEY\n");
 		SSL_CTX_free(ctx);
 		return 2;
 	}
@@ -84,8 +90,12 @@ int main(int argc, char **argv)
 	flow = weir_flow_each_connection(flow, 10000, serve, ctx);
 	flow = weir_flow_supervise(flow, tell, NULL);
 	rc = weir_loop_new(&loop, NULL);
-	if (rc == 0)
-		rc = weir_flow_run(flow, weir_loop_executor(loop), NULL);
+	if (rc == 0) {
+		executor = weir_loop_executor(loop);
+		progress_begin("connections", 0, &executor, 1);
+		rc = weir_flow_run(flow, executor, NULL);
+		progress_end();
+	}
 	fprintf(stderr, "httpsd: %s\n", weir_strerror(rc));
 	return 1;
 }

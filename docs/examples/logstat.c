@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * logstat [--simulate] [FILE]: how an access log (combined format) of a web
+ * logstat [--inspect] [--simulate] [FILE]: how an access log (combined format) of a web
  * server goes on, from FILE or the standard input: each second a report of the
  * requests by the first digit of their status, with progress on the standard
  * error, and all of it at the end; so, too, when a signal ends it.
@@ -29,6 +29,8 @@
 #include <unistd.h>
 
 #include <weir/weir.h>
+
+#include "progress.h"
 
 #define CLASSES 6 /* 1xx to 5xx; 0: malformed lines */
 #define LINE_SIZE 65536
@@ -110,6 +112,7 @@ static int count(void **state, void **item, void *context)
 		return -ENOMEM;
 	window->lines[parse(*item, &bytes)]++;
 	window->bytes += bytes;
+	progress_add(((struct weir_flow_bytes *)*item)->n + 1);
 	weir_flow_bytes_unref(*item);
 	return 0;
 }
@@ -150,6 +153,7 @@ static int print_second(struct logstat *self)
 {
 	uint64_t ns = weir_executor_now(self->executor) - self->start_ns;
 	uint64_t lines = add(&self->total, &self->now);
+	bool on_terminal = progress_clear();
 	int rc;
 
 	/* what comes behind the last tick is of the next one */
@@ -157,8 +161,9 @@ static int print_second(struct logstat *self)
 	if (self->second < (ns + SECOND / 2) / SECOND)
 		self->second = (ns + SECOND / 2) / SECOND;
 	rc = print("second", self->second, &self->now);
-	fprintf(stderr, "logstat: %" PRIu64 " s, %" PRIu64 " lines\n",
-		self->second, lines);
+	if (!on_terminal)
+		fprintf(stderr, "logstat: %" PRIu64 " s, %" PRIu64 " lines\n",
+			self->second, lines);
 	self->now = (struct window){.bytes = 0};
 	return rc;
 }
@@ -263,6 +268,7 @@ static int run_live(struct logstat *self, int fd, int signals)
 {
 	struct weir_blocking *blocking = NULL;
 	struct weir_threads *threads = NULL;
+	struct weir_executor *executors[2];
 	struct weir_flow *flow;
 	int rc = weir_blocking_new(&blocking, NULL);
 
@@ -279,7 +285,11 @@ static int run_live(struct logstat *self, int fd, int signals)
 		flow = weir_flow_async(flow, 8,
 				       weir_blocking_executor(blocking));
 		flow = weir_flow_lines(flow, LINE_SIZE);
+		executors[0] = self->executor;
+		executors[1] = weir_blocking_executor(blocking);
+		progress_begin("bytes", file_size(fd), executors, 2);
 		rc = run(self, flow, signals);
+		progress_end();
 	}
 	if (weir_threads_free(threads) < 0 || weir_blocking_free(blocking) < 0)
 		rc = -EBUSY;
@@ -349,6 +359,8 @@ static int run_simulated(struct logstat *self, int fd, int signals)
 
 int main(int argc, char **argv)
 {
+	(void)look_inside(&argc, argv);
+
 	bool simulate = argc > 1 && strcmp(argv[1], "--simulate") == 0;
 	const char *name = argv[1 + simulate] ? argv[1 + simulate]
 					      : "/dev/stdin";

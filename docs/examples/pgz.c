@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pgz [-p N] [-b KIB] [FILE]: gzip with N threads (one for each CPU), in blocks
- * of KIB * 1024 bytes (128). Makes FILE.gz and leaves FILE alone; without FILE,
+ * pgz [--inspect] [-p N] [-b KIB] [FILE]: gzip with N threads (one for each
+ * CPU), in blocks of KIB * 1024 bytes (128). Makes FILE.gz and leaves FILE alone; without FILE,
  * or with -, compresses the standard input to the standard output.
  *
  *	read ──> compress, N at once, in order ──> write
@@ -29,6 +29,8 @@
 
 #include <weir/weir.h>
 #include <zlib.h>
+
+#include "progress.h"
 
 #define NAME_SIZE 4096
 #define WINDOW 32768 /* as far back as deflate can refer */
@@ -165,6 +167,7 @@ static int write_job(void *item, void *context)
 		return rc;
 	self->crc = crc32_combine(self->crc, job->crc, (z_off_t)job->n);
 	self->total += job->n;
+	progress_add(job->n);
 	free(job);
 	return 0;
 }
@@ -267,13 +270,20 @@ static int run_on_threads(struct pgz *self)
 	struct weir_threads_options options = {.workers = self->n_threads};
 	struct weir_blocking *blocking = NULL;
 	struct weir_threads *threads = NULL;
+	struct weir_executor *executors[2];
 	int rc = weir_blocking_new(&blocking, NULL);
 
 	if (rc == 0)
 		rc = weir_threads_new(&threads, &options);
-	rc = rc < 0 ? failed("threads", rc)
-		    : run(self, weir_blocking_executor(blocking),
-			  weir_threads_executor(threads));
+	if (rc < 0) {
+		rc = failed("threads", rc);
+	} else {
+		executors[0] = weir_threads_executor(threads);
+		executors[1] = weir_blocking_executor(blocking);
+		progress_begin("bytes", file_size(self->in), executors, 2);
+		rc = run(self, executors[1], executors[0]);
+		progress_end();
+	}
 	if (weir_threads_free(threads) < 0 || weir_blocking_free(blocking) < 0)
 		rc = failed("threads", -EBUSY);
 	return rc;
@@ -343,6 +353,7 @@ int main(int argc, char **argv)
 	char name[NAME_SIZE], temporary[NAME_SIZE];
 	int option;
 
+	(void)look_inside(&argc, argv);
 	while ((option = getopt(argc, argv, "p:b:")) != -1) {
 		if (option == 'p')
 			self.n_threads = number(optarg, 1, 1024);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A flow that stands still, and what says why. */
+/* stalled [--inspect]: a flow that stands still, and what says why. */
 #include <stdio.h>
 #include <weir/weir.h>
+
+#include "progress.h"
 
 /* Three lines say who holds whom up. */
 static void say_why(struct weir_executor *executor)
@@ -17,7 +19,7 @@ static void say_why(struct weir_executor *executor)
 	weir_snapshot_free(snapshot);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct weir_flow *flow = weir_flow_range(1, 1000);
 	struct weir_executor *executor;
@@ -36,6 +38,9 @@ int main(void)
 		return 1;
 	weir_sim_run(sim);
 	say_why(executor);
+	/* it can be asked until its input ends */
+	if (look_inside(&argc, argv))
+		(void)getchar();
 
 	weir_flow_run_stop(run, NULL);
 	weir_sim_run(sim);
