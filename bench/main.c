@@ -19,6 +19,8 @@
 #include "report.h"
 #include "support.h"
 
+#include "../docs/examples/progress.h"
+
 #define MAX_WHOS 64
 
 /* A round takes well under a second; who takes this long has lost a wake. */
@@ -269,6 +271,7 @@ int main(int argc, char **argv)
 	unsigned n_run = 0;
 	bool ok = true;
 
+	(void)look_inside(&argc, argv);
 	options_parse(&options, argc, argv);
 	if (options.list) {
 		report_list();

@@ -25,6 +25,7 @@ static const char usage[] =
 	"  --peers            other libraries take part: oneTBB, CAF, Erlang, as far\n"
 	"                     as they were found when this was built\n"
 	"  --cpu-time         count CPU time, for busy machines; 1 worker only\n"
+	"  --inspect          the command weir can look inside meanwhile\n"
 	"  --counters         what the library did per million items: slices,\n"
 	"                     parks, wakes, steals, kernel calls, locks,\n"
 	"                     allocations\n"
