@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A thread of the library's own: it blocks all signals, so that they go to
- * the program's threads, and has a name that tools show.
+ * A thread of the library's own: it blocks all signals but those of faults, so
+ * that they go to the program's threads, and has a name that tools show.
  */
 #ifndef WEIR_BASE_OWN_THREAD_H
 #define WEIR_BASE_OWN_THREAD_H
