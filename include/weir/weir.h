@@ -57,6 +57,7 @@
 #include <weir/system.h>
 #include <weir/tell.h>
 #include <weir/threads.h>
+#include <weir/trace.h>
 #include <weir/version.h>
 #include <weir/worker_pool.h>
 

@@ -270,6 +270,13 @@ static void task_end(struct weir_task *task, enum weir__phase phase)
 						   : WEIR__SIGNAL_DRAIN);
 }
 
+/* The trace that has marked it is over. */
+static void task_waits(struct weir_task *task, uint32_t bits)
+{
+	(void)task;
+	(void)bits;
+}
+
 /* Before the constructors of a program, which may start actors. */
 static __attribute__((constructor(101))) void hand_over(void)
 {
@@ -279,6 +286,7 @@ static __attribute__((constructor(101))) void hand_over(void)
 		.tryref = task_tryref,
 		.unref = task_unref,
 		.end = task_end,
+		.waits = task_waits,
 	};
 
 	weir__tasks = &actors;

@@ -172,6 +172,8 @@ static bool gate_deschedule(struct weir_actor *actor, int32_t count,
 	uint32_t old = ck_pr_load_32(&actor->gate), next;
 	bool again;
 
+	if (WEIR_UNLIKELY(old & WEIR__GATE_TRACED))
+		weir__task_ops()->waits(&actor->task, set);
 	/* release: all that the slice did; pairs with the acquire in
 	 * gate_update() of the thread that schedules the actor next */
 	ck_pr_fence_release();

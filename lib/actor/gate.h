@@ -27,6 +27,8 @@ enum {
 				 WEIR__GATE_PORTLESS,
 	/* As WEIR__ACTOR_CHILD, for threads other than the owner. */
 	WEIR__GATE_CHILD = 1u << 6,
+	/* A trace knows its name, and is told what it waits for. */
+	WEIR__GATE_TRACED = 1u << 7,
 	WEIR__GATE_ONE = 1u << 8, /* one blocked port */
 };
 

@@ -122,6 +122,7 @@ static bool be_idle(struct weir_blocking *blocking)
 	if (self.below)
 		self.below->link = &self.below;
 	blocking->idlers = &self;
+	weir__thread.at_once = false;
 	weir__unlock(&blocking->lock);
 	/* relaxed: see wake_one() */
 	while (!ck_pr_load_32(&self.word) &&

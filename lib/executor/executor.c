@@ -122,8 +122,8 @@ static void broadcast(struct weir__registry *registry, enum weir__phase phase)
 	weir__registry_fence(registry);
 	while ((n = weir__registry_collect(registry, &index, tasks))) {
 		for (i = 0; i < n; i++) {
-			weir__tasks->end(tasks[i], phase);
-			weir__tasks->unref(tasks[i]);
+			weir__task_ops()->end(tasks[i], phase);
+			weir__task_ops()->unref(tasks[i]);
 		}
 	}
 }

@@ -213,6 +213,7 @@ static int run(struct weir_loop *loop, size_t budget, uint64_t timeout_ns,
 		go_idle(loop);
 	weir__poller_settle(&loop->poller);
 	weir__thread.worker_state = outside;
+	weir__thread.at_once = false;
 	loop->owned.running = false;
 	*idle = !fired && !n && !woken;
 	return n;

@@ -295,7 +295,7 @@ uint32_t weir__registry_collect(struct weir__registry *registry,
 		/* acquire: the task; pairs with the release in
 		 * weir__registry_add() */
 		ck_pr_fence_acquire();
-		if (task && weir__tasks->tryref(task))
+		if (task && weir__task_ops()->tryref(task))
 			tasks[n++] = task;
 	}
 	weir__unlock(&registry->lock);

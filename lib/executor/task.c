@@ -32,7 +32,7 @@ void weir__task_run_pending(struct weir__thread *thread)
 		if (!thread->pending_head)
 			thread->pending_tail = NULL;
 		if (weir__task_slice(thread, task))
-			weir__tasks->submit(task);
+			weir__task_ops()->submit(task);
 	}
 	thread->polls = outer;
 }
@@ -54,7 +54,7 @@ void weir_task_run(struct weir_task *task)
 	}
 	thread->running = true;
 	if (weir__task_slice(thread, task))
-		weir__tasks->submit(task);
+		weir__task_ops()->submit(task);
 	leave(thread);
 }
 

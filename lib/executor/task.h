@@ -10,6 +10,8 @@
 
 #include <assert.h>
 
+#include <ck_pr.h>
+
 #include <weir/executor.h>
 
 #include "executor/thread.h"
@@ -31,11 +33,26 @@ struct weir__task_ops {
 	void (*unref)(struct weir_task *task);
 	/* Tells it to end. */
 	void (*end)(struct weir_task *task, enum weir__phase phase);
+	/*
+	 * An actor that a trace has marked (WEIR__GATE_TRACED) is about to wait,
+	 * at ports if `bits`, which its gate gets, are 0. Owner.
+	 */
+	void (*waits)(struct weir_task *task, uint32_t bits);
 };
 
-/* Set before main(), by whoever defines the table; then constant. */
+/*
+ * Atomic. Set before main(), by whoever defines the table; while a trace runs
+ * another table stands here. So a slice that nobody traces pays nothing: it
+ * reads this word anyway.
+ */
 extern const struct weir__task_ops *weir__tasks
 	__attribute__((visibility("hidden")));
+
+static inline const struct weir__task_ops *weir__task_ops(void)
+{
+	/* no acquire: both tables are constant, and each is as good */
+	return ck_pr_load_ptr(&weir__tasks);
+}
 
 static inline bool weir__task_slice(struct weir__thread *thread,
 				    struct weir_task *task)
@@ -43,7 +60,7 @@ static inline bool weir__task_slice(struct weir__thread *thread,
 	bool again;
 
 	thread->task = task;
-	again = weir__tasks->run(task);
+	again = weir__task_ops()->run(task);
 	thread->task = NULL;
 	return again;
 }

@@ -53,6 +53,9 @@ struct weir__thread {
 	bool worker;
 	/* A thread of a blocking executor: its turns may. */
 	bool may_block;
+	/* Set by a trace: the thread has done nothing else since its last
+	 * slice. Cleared by executors when they wait. */
+	bool at_once;
 	/* The state of the worker, pool or loop that runs here; its executor
 	 * alone reads it. */
 	void *worker_state;

@@ -440,6 +440,7 @@ static void work(struct weir__worker *worker)
 				look_up(worker, slices);
 		}
 	} while (refill(worker) || collected(worker));
+	weir__thread.at_once = false;
 }
 
 static bool others_awake(const struct weir_threads *pool, bool self)

@@ -19,6 +19,7 @@
 #include "actor/firing.h"
 #include "base/options.h"
 #include "executor/registry.h"
+#include "inspect/trace.h"
 #include "stream/reactive.h"
 
 /*
@@ -346,6 +347,7 @@ static void in_wake(struct weir_port *port)
 	reactive->in->items = subscription->items;
 	ck_pr_store_64((uint64_t *)&reactive->requested,
 		       (uint64_t)(reactive->requested + n));
+	weir__trace_request(port->actor, n);
 	self = weir__step_out();
 	weir_subscription_request(subscription, n);
 	weir__step_in(self);

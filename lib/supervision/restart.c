@@ -15,6 +15,7 @@
 #include "actor/merge.h"
 #include "actor/port.h"
 #include "actor/port_set.h"
+#include "inspect/trace.h"
 #include "supervision/backoff.h"
 #include "supervision/change.h"
 #include "supervision/family.h"
@@ -290,6 +291,7 @@ static void begin_anew(struct weir_actor *actor)
 	assert(cell->state == WEIR__CELL_RENEWING && cell->own &&
 	       !weir__cell_up(cell));
 	old = before_start(system, cell, cause);
+	weir__trace_restart(actor);
 	how = cell->started ? WEIR__START_RESTART : WEIR__START_CREATE;
 	weir__leave(&system->lock, held);
 	weir_error_unref(old);

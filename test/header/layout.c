@@ -272,6 +272,10 @@ SIZE(weir_threads_counters, 56);
 /* tls.h */
 SIZE(weir_tls_options, 48);
 
+/* trace.h */
+SIZE(weir_trace_options, 64);
+SIZE(weir_trace_counts, 24);
+
 /* worker_pool.h */
 SIZE(weir_pools_options, 56);
 SIZE(weir_pool_options, 120);

@@ -31,6 +31,7 @@
 #include "base/memory.h"
 #include "flow/engine/blueprint.h"
 #include "flow/engine/op.h"
+#include "inspect/trace.h"
 #include "stream/reactive.h"
 
 #define PREFETCH 16u
@@ -324,6 +325,8 @@ static void feed_ask(struct feed *feed)
 	ck_pr_store_64((uint64_t *)&feed->requested,
 		       (uint64_t)(feed->requested + n));
 	self = weir__step_out();
+	if (self)
+		weir__trace_request(self, n);
 	weir_subscription_request(feed_look(feed), n);
 	weir__step_in(self);
 }
