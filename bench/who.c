@@ -126,6 +126,9 @@ const struct bench_who bench_whos[] = {
 
 	{"idle", "actors", "weir", ANY, idle_after_work},
 
+	{"inspect", "trace", "weir", ANY, inspect_trace},
+	{"inspect", "look", "weir", ANY, inspect_look},
+
 	{"W6", "all", "L1.batch", ANY, limits_batch},
 	{"W6", "all", "weir", ANY, w1_actors},
 	{"W6", "all", "weir.alone", ANY, w1_alone},

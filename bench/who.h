@@ -65,6 +65,8 @@ bench_run scale_length_8;
 bench_run scale_length_100;
 bench_run memory_pipeline;
 bench_run idle_after_work;
+bench_run inspect_trace;
+bench_run inspect_look;
 
 /* W4, limits */
 bench_run w4_calls;

@@ -146,6 +146,10 @@ static const char *const overhead[] = {"overhead", "CPU ns", "work"};
 static const char *const percentiles[] = {"p50", "p99", "p99.9"};
 static const char *const bytes[] = {"peak", "slots", "ratio"};
 static const char *const idleness[] = {"CPU ns/s", "to park", "calls"};
+static const char *const traced[] = {"off", "on", "a slice"};
+static const char *const looked[] = {"look", "an actor", "p99"};
+static const unsigned trace_windows[] = {1, 16, 64, BENCH_END};
+static const unsigned look_actors[] = {1024, 65536, BENCH_END};
 static const char *const net_columns[] = {"CPU ns", "ns", "calls"};
 static const unsigned w6_stages[] = {2, 4, 8, BENCH_END};
 static const unsigned w6_windows[] = {16, 256, BENCH_END};
@@ -188,6 +192,12 @@ const struct bench_workload bench_workloads[] = {
 	{"idle", NULL, "CPU ns/s, ns until all workers sleep, system calls", 1,
 	 1000000, scale_stages, fan_in_windows, workers, expect_pipeline, true,
 	 "a pool that has worked, with 1,000 actors that wait", idleness},
+	{"inspect", "trace", "CPU ns an item off and on, more a slice", 1, 0,
+	 w1_stages + 1, trace_windows, one_worker, expect_pipeline, true,
+	 "W1 without and with a flight recorder", traced},
+	{"inspect", "look", "ns, ns an actor, longest pause of 99 %", 1, 1,
+	 NULL, look_actors, one_worker, expect_jobs, false,
+	 "snapshots of as many actors, one of which runs", looked},
 	{"W6", "all", "items/s", 1, 0, w6_stages, w6_windows, two_workers,
 	 expect_spread, true, "W1 with work: each transformer takes 1 us", NULL,
 	 "weir.alone", all},
