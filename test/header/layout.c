@@ -158,7 +158,7 @@ SIZE(weir_seen_port, 96);
 SIZE(weir_seen_link, 64);
 SIZE(weir_seen_demand, 56);
 SIZE(weir_seen_object, 48);
-SIZE(weir_snapshot, 184);
+SIZE(weir_snapshot, 192);
 SIZE(weir_reason, 40);
 
 /* inspect_http.h */
