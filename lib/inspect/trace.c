@@ -7,6 +7,7 @@
  */
 #include "inspect/trace.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -197,6 +198,7 @@ static bool holds_back(const struct weir_port *port)
 {
 	const struct weir_port *group = weir__port_group(port);
 
+	assert(port->block);
 	return !weir__port_off(port) && !(group && weir__port_off(group)) &&
 	       ck_pr_load_32(port->block);
 }
@@ -360,7 +362,8 @@ static struct weir_trace *make(const struct weir_trace_options *options,
 	made->n_riders = options->threads ? options->threads
 					  : threads_by_default();
 	if (options->crash_path)
-		strcpy(made->crash_path, options->crash_path);
+		memcpy(made->crash_path, options->crash_path,
+		       strlen(options->crash_path) + 1);
 	made->riders = weir__alloc_lines(
 		allocator, made->n_riders * sizeof(*made->riders));
 	made->labels = weir__alloc(allocator, sizeof(*made->labels));
