@@ -301,9 +301,10 @@ struct weir_snapshot {
  * may have to wait while some 32 actors are read.
  *
  * The memory is of the first executor's allocator, which is borrowed until
- * weir_snapshot_free(), or, of all executors, of the default one. The caller keeps
- * the `n` executors from being freed. -EINVAL: a null argument. -ENOMEM: nothing is left. -EDEADLK: in a `released` of an actor.
- * Any thread, also in a turn (which then is seen as running).
+ * weir_snapshot_free(), or, of all executors, of the default one. The caller
+ * keeps the `n` executors from being freed. -EINVAL: a null argument. -ENOMEM:
+ * nothing is left. -EDEADLK: in a `released` of an actor. Any thread, also in a
+ * turn (which then is seen as running).
  */
 WEIR_API WEIR_MUST_CHECK int weir_snapshot_new(
 	struct weir_snapshot **snapshot, struct weir_executor *const *executors,
