@@ -36,6 +36,20 @@ struct weir__look;
  * WEIR_TURN. */
 typedef uint32_t weir_turns(struct weir_actor *actor, uint32_t n);
 
+/* What people call a port of an actor. */
+struct weir_port_name {
+	ptrdiff_t offset; /* of the port, from the weir_actor on */
+	const char *name;
+};
+
+/* One of a struct `type` that has an `actor` and a `port`. */
+#define WEIR_PORT_NAME(type, actor, port, name) \
+	{ \
+		(ptrdiff_t) offsetof(type, port) - \
+			(ptrdiff_t)offsetof(type, actor), \
+			name \
+	}
+
 /*
  * What an actor does. All may be NULL; without `turns`, which is for actors
  * without ports, a turn fails with -ENOSYS. Each is called by the
@@ -87,6 +101,9 @@ struct weir_actor_ops {
 	void (*released)(struct weir_actor *actor);
 	/* Of an actor in a system, see supervision.h; borrowed. */
 	const struct weir_lifecycle *lifecycle;
+	/* What inspect.h calls its ports, up to a name that is NULL; borrowed.
+	 * NULL: they have the names of their sorts. */
+	const struct weir_port_name *port_names;
 	struct {
 		void (*look)(const struct weir_actor *actor,
 			     struct weir__look *look);

@@ -57,6 +57,7 @@ enum weir_wait {
 
 /* Names are cut to that many bytes, with their 0. */
 #define WEIR_INSPECT_NAME 48u
+#define WEIR_INSPECT_PART 24u
 
 /* What only a sampler knows, in snapshots that are not of one. */
 #define WEIR_UNKNOWN UINT64_MAX
@@ -104,6 +105,19 @@ struct weir_seen_actor {
 	/* which one `holder` is, of WAIT_VERDICT to WAIT_SIBLINGS; not to be
 	 * followed */
 	const struct weir_actor *holder_actor;
+	/* WAIT_WAKE, of a flow: the operator that waits, or the last one that
+	 * has asked to be woken, and what it waits for; "", WAIT_NONE: not
+	 * known */
+	char asked[WEIR_INSPECT_PART];
+	enum weir_wait asked_for;
+	uint64_t at_ns; /* WAIT_TIME */
+	int fd;		/* WAIT_FD; -1 */
+	short events;	/* WAIT_FD: as poll(2) has them */
+	/* an actor of the operator's own, whose result it waits for, in
+	 * weir_snapshot.actors; WEIR_NOWHERE */
+	size_t other;
+	/* which one `other` is; not to be followed. NULL: none */
+	const struct weir_actor *other_actor;
 };
 
 #define WEIR_INSPECT_PATH 96u
@@ -174,6 +188,9 @@ struct weir_seen_port {
 	uint32_t held;
 	bool takes;	 /* WAIT_CHANNEL: items; false: it puts */
 	bool subscribes; /* an in-port with a weir_seen_demand */
+	/* as weir_actor_ops.port_names has it, or its sort ("in", "out",
+	 * "permit" ...), numbered from 1 if there are several: "in2" */
+	char name[WEIR_INSPECT_PART];
 };
 
 struct weir_seen_link {

@@ -14,6 +14,16 @@
 
 #include "executor/look.h"
 
+/* What a part of an actor waits for. */
+struct weir__asked {
+	const char *name; /* NULL: it is not known which one it is */
+	enum weir_wait wait;
+	uint64_t at_ns;
+	int fd;
+	short events;
+	const struct weir_actor *other_actor;
+};
+
 struct weir__look {
 	struct weir_seen_port *seen;
 	/* A link that ends in the port; of a lane without producer, what comes
@@ -24,6 +34,9 @@ struct weir__look {
 	 * wake it. */
 	void (*part)(struct weir__look *look, const char *name,
 		     enum weir_wait awaits);
+	/* The part that the actor waits for while none of its ports takes
+	 * part. */
+	void (*waits)(struct weir__look *look, const struct weir__asked *part);
 	/* What a subscriber has requested, as its publisher knows it (`to_port`
 	 * is NULL), or as it knows itself (`from_port` is). */
 	void (*demand)(struct weir__look *look,

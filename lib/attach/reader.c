@@ -737,6 +737,9 @@ static void see_actor(struct inquiry *self, uint64_t task, uint64_t id,
 		.wait = weir__snapshot_wait((uint32_t)gate),
 		.port = snapshot->seen.n_ports,
 		.home = WEIR_NOWHERE,
+		.at_ns = WEIR_FOREVER,
+		.fd = -1,
+		.other = WEIR_NOWHERE,
 	};
 	if (state > WEIR__STATE_RUNNING)
 		seen->state = WEIR_SEEN_STATE_LEAVING;

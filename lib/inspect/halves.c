@@ -7,6 +7,7 @@
 #include "inspect/snapshot.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -118,12 +119,77 @@ static void join_objects(struct weir__snapshot *self)
 	}
 }
 
+/* --- Names ---------------------------------------------------------------- */
+
+/* What ports that wait for such a thing are called; NULL: they are not. */
+static const char *const port_names[WEIR_WAIT_OTHER + 1] = {
+	[WEIR_WAIT_INPUT] = "in",	[WEIR_WAIT_ROOM] = "out",
+	[WEIR_WAIT_DEMAND] = "out",	[WEIR_WAIT_LINK] = "out",
+	[WEIR_WAIT_PERMIT] = "permit",	[WEIR_WAIT_CHANNEL] = "channel",
+	[WEIR_WAIT_TIME] = "delay",	[WEIR_WAIT_FD] = "fd",
+	[WEIR_WAIT_COMPLETED] = "done",
+};
+
+const char *weir__snapshot_port_name(enum weir_wait wait)
+{
+	return (size_t)wait <= WEIR_WAIT_OTHER ? port_names[wait] : NULL;
+}
+
+/* All that wait for what stands for that sort: one of those for each name. */
+static enum weir_wait sort_of(enum weir_wait wait)
+{
+	return wait == WEIR_WAIT_DEMAND || wait == WEIR_WAIT_LINK
+		       ? WEIR_WAIT_ROOM
+		       : wait;
+}
+
+/* Those of an actor that have no name of their own: several of a sort are
+ * numbered. */
+static void name_ports(struct weir_seen_port *ports, size_t n)
+{
+	size_t all[WEIR_WAIT_OTHER + 1] = {0},
+				     so_far[WEIR_WAIT_OTHER + 1] = {0};
+	enum weir_wait sort;
+	char number[20];
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (weir__snapshot_port_name(ports[i].wait))
+			all[sort_of(ports[i].wait)]++;
+	for (i = 0; i < n; i++) {
+		if (!weir__snapshot_port_name(ports[i].wait))
+			continue;
+		sort = sort_of(ports[i].wait);
+		so_far[sort]++;
+		if (ports[i].name[0])
+			continue;
+		number[0] = '\0';
+		if (all[sort] > 1)
+			(void)snprintf(number, sizeof(number), "%zu",
+				       so_far[sort]);
+		(void)snprintf(ports[i].name, sizeof(ports[i].name), "%s%s",
+			       port_names[sort], number);
+	}
+}
+
+static size_t find_actor(const struct weir__snapshot *self,
+			 const struct weir_actor *actor)
+{
+	size_t i;
+
+	for (i = 0; actor && i < self->seen.n_actors; i++)
+		if (self->actors[i].actor == actor)
+			return i;
+	return WEIR_NOWHERE;
+}
+
 /* --- All of it ------------------------------------------------------------ */
 
 int weir__snapshot_join(struct weir__snapshot *self)
 {
 	const struct weir_seen_port **ports = sorted(self);
 	struct weir_seen_demand *demand;
+	struct weir_seen_actor *actor;
 	struct weir_seen_port *port;
 	size_t i;
 
@@ -145,6 +211,11 @@ int weir__snapshot_join(struct weir__snapshot *self)
 		port = &self->ports[i];
 		if (port->group_port)
 			port->group = find(self, ports, port->group_port);
+	}
+	for (i = 0; i < self->seen.n_actors; i++) {
+		actor = &self->actors[i];
+		name_ports(&self->ports[actor->port], actor->n_ports);
+		actor->other = find_actor(self, actor->other_actor);
 	}
 	weir__free(self->allocator, ports, self->room_ports * sizeof(*ports));
 	self->joined = true;

@@ -126,10 +126,39 @@ static void add_part(struct weir__look *look, const char *name,
 		actor->wakers |= 1u << awaits;
 }
 
+static void add_waits(struct weir__look *look, const struct weir__asked *part)
+{
+	struct taking *self = taking_of(look);
+	struct weir_seen_actor *actor =
+		&self->snapshot->actors[self->snapshot->seen.n_actors];
+
+	if (part->name)
+		(void)snprintf(actor->asked, sizeof(actor->asked), "%s",
+			       part->name);
+	actor->asked_for = part->wait;
+	actor->at_ns = part->at_ns;
+	actor->fd = part->fd;
+	actor->events = part->events;
+	actor->other_actor = part->other_actor;
+}
+
 /* As weir__port_off(), which the owner may be changing. */
 static WEIR__LOOKS bool is_off(const struct weir_port *port)
 {
 	return port->flags & (WEIR__PORT_IGNORED | WEIR__PORT_ENDED);
+}
+
+/* The name that the actor's table has for the port. */
+static void see_name(struct weir_seen_port *seen,
+		     const struct weir_actor *actor)
+{
+	const struct weir_port_name *name = actor->ops->port_names;
+	ptrdiff_t at = (const char *)seen->port - (const char *)actor;
+
+	for (; name && name->name; name++)
+		if (name->offset == at)
+			(void)snprintf(seen->name, sizeof(seen->name), "%s",
+				       name->name);
 }
 
 static WEIR__LOOKS void see_port(struct taking *self,
@@ -161,6 +190,7 @@ static WEIR__LOOKS void see_port(struct taking *self,
 		.shared = WEIR_NOWHERE,
 	};
 	seen->blocked = seen->takes_part && ck_pr_load_32(port->block);
+	see_name(seen, port->actor);
 	self->look.seen = seen;
 	if (ops->look)
 		ops->look(port, &self->look);
@@ -257,6 +287,9 @@ static WEIR__LOOKS bool see_actor(struct weir_task *task, uint64_t id,
 		.port = snapshot->seen.n_ports,
 		/* its row comes when its actors have been seen */
 		.home = snapshot->seen.n_executors,
+		.at_ns = WEIR_FOREVER,
+		.fd = -1,
+		.other = WEIR_NOWHERE,
 	};
 	if (weir__state(actor) > WEIR__STATE_RUNNING)
 		seen->state = WEIR_SEEN_STATE_LEAVING;
@@ -437,6 +470,7 @@ static int look_at_these(struct weir__snapshot **at,
 	struct taking taking = {
 		.look = {.link = add_link,
 			 .part = add_part,
+			 .waits = add_waits,
 			 .demand = add_demand,
 			 .object = add_object,
 			 .pool = add_pool},

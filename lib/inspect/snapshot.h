@@ -100,6 +100,9 @@ int weir__snapshot_connect(struct weir__snapshot *snapshot);
  * -ENOMEM. */
 int weir__snapshot_finish(struct weir__snapshot *self);
 
+/* What ports that wait for such a thing are called; NULL: they are not. */
+const char *weir__snapshot_port_name(enum weir_wait wait);
+
 /* Links, groups, demands and objects find what they belong to. 0 or -ENOMEM. */
 int weir__snapshot_join(struct weir__snapshot *self);
 

@@ -2,6 +2,7 @@
 /* Snapshots in words, as JSON, and as graphs. */
 #include <inttypes.h>
 #include <poll.h>
+#include <string.h>
 
 #include <weir/executor.h>
 
@@ -18,23 +19,25 @@ static const char *name_of(const struct weir_snapshot *snapshot, size_t actor)
 	return snapshot->actors[actor].name;
 }
 
-static void say_fd(struct saying *text, const struct weir_seen_port *port)
+static void say_fd(struct saying *text, int fd, short events)
 {
-	const char *what = port->events & POLLIN
-				   ? port->events & POLLOUT
-					     ? "readable or writable"
-					     : "readable"
-				   : "writable";
+	const char *what = events & POLLIN ? events & POLLOUT
+						     ? "readable or writable"
+						     : "readable"
+					   : "writable";
 
-	say(text, "waits until descriptor %d is %s", port->fd, what);
+	if (fd < 0)
+		say(text, "waits for a descriptor");
+	else
+		say(text, "waits until descriptor %d is %s", fd, what);
 }
 
-static void say_time(struct saying *text, const struct weir_seen_port *port)
+static void say_time(struct saying *text, uint64_t at_ns)
 {
-	if (port->at_ns == WEIR_FOREVER)
+	if (at_ns == WEIR_FOREVER)
 		say(text, "waits for a time that is not set");
 	else
-		say(text, "waits until %" PRIu64 " ns", port->at_ns);
+		say(text, "waits until %" PRIu64 " ns", at_ns);
 }
 
 /* Of those that end at the port, or begin there, one that holds it back; NULL:
@@ -123,10 +126,10 @@ static void say_port(struct saying *text, const struct weir_snapshot *snapshot,
 				   : &snapshot->objects[port->shared]);
 		break;
 	case WEIR_WAIT_TIME:
-		say_time(text, port);
+		say_time(text, port->at_ns);
 		break;
 	case WEIR_WAIT_FD:
-		say_fd(text, port);
+		say_fd(text, port->fd, port->events);
 		break;
 	case WEIR_WAIT_COMPLETED:
 		say(text, "waits for a completion");
@@ -161,7 +164,7 @@ static void say_other(struct saying *text, const struct weir_seen_port *port,
 	}
 }
 
-/* Of operators that hold their actor up. */
+/* Of operators that may hold their actor up. */
 static void say_wakers(struct saying *text, uint32_t wakers)
 {
 	static const struct {
@@ -185,6 +188,36 @@ static void say_wakers(struct saying *text, uint32_t wakers)
 	}
 	if (!wakers)
 		say(text, "waits until it is woken");
+}
+
+/* Of one that waits for an operator of its, which may be nested in another. */
+static void say_asked(struct saying *text, const struct weir_seen_actor *actor)
+{
+	switch (actor->asked_for) {
+	case WEIR_WAIT_PERMIT:
+		say(text, "waits for a permit");
+		break;
+	case WEIR_WAIT_TIME:
+		if (actor->at_ns == WEIR_FOREVER)
+			say(text, "waits for a time");
+		else
+			say_time(text, actor->at_ns);
+		break;
+	case WEIR_WAIT_FD:
+		say_fd(text, actor->fd, actor->events);
+		break;
+	case WEIR_WAIT_CHANNEL:
+		say(text, "waits at a channel");
+		break;
+	case WEIR_WAIT_INPUT:
+		say(text, "waits for input from outside");
+		break;
+	default:
+		say_wakers(text, actor->asked[0] ? 0 : actor->wakers);
+		break;
+	}
+	if (actor->asked[0])
+		say(text, " in %s", actor->asked);
 }
 
 /* Whom the threads of an executor run, the first of them by name. */
@@ -357,7 +390,7 @@ static void say_actor(struct saying *text, const struct weir_snapshot *snapshot,
 		break;
 	case WEIR_WAIT_WAKE:
 		if (actor->holder == WEIR_NOWHERE)
-			say_wakers(text, actor->wakers);
+			say_asked(text, actor);
 		else
 			say_pool(text, snapshot, actor);
 		break;
@@ -401,13 +434,34 @@ static void say_since(struct saying *text, const struct weir_snapshot *snapshot,
 		    ns / UINT64_C(1000000000), ns / UINT64_C(100000000) % 10);
 }
 
+/* The port is told if it has a name of its own, or is one of several. */
+static void say_name(struct saying *text, const struct weir_snapshot *snapshot,
+		     size_t actor, size_t port)
+{
+	const char *sort = NULL, *name = "";
+
+	if (port != WEIR_NOWHERE) {
+		sort = weir__snapshot_port_name(snapshot->ports[port].wait);
+		name = snapshot->ports[port].name;
+	}
+	say(text, "%s", name_of(snapshot, actor));
+	if (sort && strcmp(sort, name) != 0)
+		say(text, ".%s", name);
+	say(text, " ");
+}
+
 static void say_reason(struct saying *text,
 		       const struct weir_snapshot *snapshot, size_t actor,
 		       const struct weir__cause *cause)
 {
-	say(text, "%s ", name_of(snapshot, actor));
-	if (cause->port == WEIR_NOWHERE)
+	say_name(text, snapshot, actor, cause->port);
+	if (cause->port == WEIR_NOWHERE &&
+	    (cause->next == WEIR_NOWHERE ||
+	     snapshot->actors[actor].holder != WEIR_NOWHERE))
 		say_actor(text, snapshot, &snapshot->actors[actor]);
+	else if (cause->port == WEIR_NOWHERE)
+		say(text, "waits for %s in %s", name_of(snapshot, cause->next),
+		    snapshot->actors[actor].asked);
 	else if (cause->next == WEIR_NOWHERE)
 		say_port(text, snapshot, cause->port);
 	else if (snapshot->ports[cause->port].wait == WEIR_WAIT_PERMIT &&
@@ -483,6 +537,20 @@ static bool anybody_runs(const struct weir_snapshot *snapshot)
 	return false;
 }
 
+/* Everybody waits for something that holds nothing up: for what, in the end. */
+static void say_idle(struct saying *text, const struct weir_snapshot *snapshot)
+{
+	const struct weir__cause *causes = causes_of(snapshot);
+	size_t n = 0, i;
+
+	say(text, "idle: nobody is held up, and nobody runs\n");
+	for (i = 0; i < snapshot->n_actors; i++)
+		if (causes[i].next == WEIR_NOWHERE && n++ < ROOTS)
+			say_way(text, snapshot, i);
+	if (n > ROOTS)
+		say(text, "%zu more wait for no other\n", n - ROOTS);
+}
+
 static void say_program(struct saying *text,
 			const struct weir_snapshot *snapshot)
 {
@@ -494,7 +562,7 @@ static void say_program(struct saying *text,
 	else if (root == WEIR_NOWHERE && anybody_runs(snapshot))
 		say(text, "nobody is held up\n");
 	else if (root == WEIR_NOWHERE)
-		say(text, "idle: nobody is held up, and nobody runs\n");
+		say_idle(text, snapshot);
 	for (i = 0; i < ROOTS && root != WEIR_NOWHERE; i++) {
 		if (causes[root].next == WEIR_NOWHERE)
 			say(text, "%zu held up by: ", causes[root].n_stuck);
@@ -615,6 +683,21 @@ static void say_waits(struct saying *text, uint32_t wakers)
 	say(text, "]");
 }
 
+/* Of a flow: what the operator waits for that holds it up. */
+static void say_operator(struct saying *text,
+			 const struct weir_seen_actor *actor)
+{
+	if (actor->wait != WEIR_WAIT_WAKE || !actor->asked[0])
+		return;
+	say(text, ", \"asked\": ");
+	say_string(text, actor->asked);
+	say(text, ", \"asked_for\": \"%s\"", wait_names[actor->asked_for]);
+	if (actor->fd >= 0)
+		say(text, ", \"fd\": %d", actor->fd);
+	if (actor->at_ns != WEIR_FOREVER)
+		say(text, ", \"at_ns\": %" PRIu64, actor->at_ns);
+}
+
 static void say_actors(struct saying *text,
 		       const struct weir_snapshot *snapshot)
 {
@@ -631,6 +714,7 @@ static void say_actors(struct saying *text,
 		say(text, ", \"wait\": \"%s\"", wait_names[actor->wait]);
 		if (actor->wait == WEIR_WAIT_WAKE)
 			say_waits(text, actor->wakers);
+		say_operator(text, actor);
 		say(text, ", \"state\": \"%s\"", state_names[actor->state]);
 		say_index(text, "executor", actor->home);
 		say_index(text, "thread", actor->thread);
@@ -657,8 +741,10 @@ static void say_ports(struct saying *text, const struct weir_snapshot *snapshot)
 
 	for (i = 0; i < snapshot->n_ports; i++) {
 		port = &snapshot->ports[i];
-		say(text, "%s\n{\"actor\": %zu, \"wait\": \"%s\"", i ? "," : "",
-		    port->actor, wait_names[port->wait]);
+		say(text, "%s\n{\"actor\": %zu, \"name\": ", i ? "," : "",
+		    port->actor);
+		say_string(text, port->name);
+		say(text, ", \"wait\": \"%s\"", wait_names[port->wait]);
 		say(text, ", \"takes_part\": %s, \"blocked\": %s",
 		    port->takes_part ? "true" : "false",
 		    port->blocked ? "true" : "false");
@@ -667,6 +753,9 @@ static void say_ports(struct saying *text, const struct weir_snapshot *snapshot)
 			say(text, ", \"fd\": %d", port->fd);
 		if (port->wait == WEIR_WAIT_TIME)
 			say(text, ", \"at_ns\": %" PRIu64, port->at_ns);
+		if (port->shared != WEIR_NOWHERE)
+			say(text, ", \"object\": %zu, \"held\": %u",
+			    port->shared, port->held);
 		say_known(text, "since_ns", port->since_ns);
 		say(text, "}");
 	}
@@ -691,6 +780,41 @@ static void say_links(struct saying *text, const struct weir_snapshot *snapshot)
 		say_known(text, "items_ever", link->items_ever);
 		say_known(text, "rate", link->rate);
 		say(text, "}");
+	}
+}
+
+static void say_demands(struct saying *text,
+			const struct weir_snapshot *snapshot)
+{
+	const struct weir_seen_demand *demand;
+	size_t i;
+
+	for (i = 0; i < snapshot->n_demands; i++) {
+		demand = &snapshot->demands[i];
+		say(text, "%s\n{\"requested\": %" PRId64 ", \"sent\": %" PRId64,
+		    i ? "," : "", demand->requested, demand->sent);
+		say_index(text, "from", demand->from);
+		say_index(text, "to", demand->to);
+		say(text, ", \"subscribed\": %s}",
+		    demand->subscription ? "true" : "false");
+	}
+}
+
+static void say_objects(struct saying *text,
+			const struct weir_snapshot *snapshot)
+{
+	const struct weir_seen_object *object;
+	size_t i;
+
+	for (i = 0; i < snapshot->n_objects; i++) {
+		object = &snapshot->objects[i];
+		say(text,
+		    "%s\n{\"kind\": \"%s\", \"capacity\": %zu, "
+		    "\"fill\": %" PRId64
+		    ", \"takers\": %u, \"putters\": %u, \"ended\": %s}",
+		    i ? "," : "", wait_names[object->wait], object->capacity,
+		    object->fill, object->takers, object->putters,
+		    object->ended ? "true" : "false");
 	}
 }
 
@@ -802,6 +926,10 @@ size_t weir_snapshot_json(const struct weir_snapshot *snapshot, char *at,
 	say_ports(&text, snapshot);
 	say(&text, "],\n\"links\": [");
 	say_links(&text, snapshot);
+	say(&text, "],\n\"demands\": [");
+	say_demands(&text, snapshot);
+	say(&text, "],\n\"objects\": [");
+	say_objects(&text, snapshot);
 	say(&text, "],\n\"executors\": [");
 	say_executors(&text, snapshot);
 	say(&text, "],\n\"threads\": [");
@@ -816,45 +944,104 @@ size_t weir_snapshot_json(const struct weir_snapshot *snapshot, char *at,
 
 /* --- DOT ------------------------------------------------------------------ */
 
+/* As Flink's: busy, back-pressured, idle. */
 static const char *colour_of(enum weir_wait wait)
 {
 	switch (wait) {
 	case WEIR_WAIT_NONE:
-		return "indianred1";
+		return "red";
 	case WEIR_WAIT_ROOM:
 	case WEIR_WAIT_DEMAND:
-		return "gray60";
+		return "black";
 	default:
-		return "lightblue";
+		return "blue";
+	}
+}
+
+/* An end of an edge: an actor, or a point that stands for the outside. */
+static void say_end(struct saying *text, const struct weir_snapshot *snapshot,
+		    size_t port, size_t demand)
+{
+	if (port == WEIR_NOWHERE)
+		say(text, "outside%zu", demand);
+	else
+		say(text, "a%zu", snapshot->ports[port].actor);
+}
+
+static void draw_links(struct saying *text,
+		       const struct weir_snapshot *snapshot)
+{
+	const struct weir_seen_link *link;
+	size_t i;
+
+	for (i = 0; i < snapshot->n_links; i++) {
+		link = &snapshot->links[i];
+		if (link->from == WEIR_NOWHERE)
+			continue;
+		say(text, "a%zu -> a%zu [label=\"%u/%u\"]\n",
+		    snapshot->ports[link->from].actor,
+		    snapshot->ports[link->to].actor, link->fill,
+		    link->capacity);
+	}
+}
+
+/* What was sent of what was requested. */
+static void draw_demands(struct saying *text,
+			 const struct weir_snapshot *snapshot)
+{
+	const struct weir_seen_demand *demand;
+	size_t i;
+
+	for (i = 0; i < snapshot->n_demands; i++) {
+		demand = &snapshot->demands[i];
+		if (demand->from == WEIR_NOWHERE || demand->to == WEIR_NOWHERE)
+			say(text, "outside%zu [shape=point]\n", i);
+		say_end(text, snapshot, demand->from, i);
+		say(text, " -> ");
+		say_end(text, snapshot, demand->to, i);
+		say(text,
+		    " [style=dashed, label=\"%" PRId64 "/%" PRId64 "\"]\n",
+		    demand->sent, demand->requested);
+	}
+}
+
+static void draw_objects(struct saying *text,
+			 const struct weir_snapshot *snapshot)
+{
+	size_t i, object;
+
+	for (i = 0; i < snapshot->n_objects; i++)
+		say(text,
+		    "o%zu [shape=ellipse, style=solid, fontcolor=black, "
+		    "label=\"%s\"]\n",
+		    i, wait_names[snapshot->objects[i].wait]);
+	for (i = 0; i < snapshot->n_ports; i++) {
+		object = snapshot->ports[i].shared;
+		if (object != WEIR_NOWHERE)
+			say(text, "a%zu -> o%zu [style=dotted]\n",
+			    snapshot->ports[i].actor, object);
 	}
 }
 
 size_t weir_snapshot_dot(const struct weir_snapshot *snapshot, char *at,
 			 size_t n)
 {
-	const struct weir_seen_link *link;
 	struct saying text = text_of(at, n);
 	size_t i;
 
 	if (!snapshot)
 		return 0;
 	say(&text, "digraph weir {\nrankdir=LR\n"
-		   "node [shape=box, style=filled]\n");
+		   "node [shape=box, style=filled, fontcolor=white]\n");
 	for (i = 0; i < snapshot->n_actors; i++) {
 		say(&text, "a%zu [fillcolor=%s, label=", i,
 		    colour_of(snapshot->actors[i].wait));
 		say_string(&text, snapshot->actors[i].name);
 		say(&text, "]\n");
 	}
-	for (i = 0; i < snapshot->n_links; i++) {
-		link = &snapshot->links[i];
-		if (link->from == WEIR_NOWHERE)
-			continue;
-		say(&text, "a%zu -> a%zu [label=\"%u/%u\"]\n",
-		    snapshot->ports[link->from].actor,
-		    snapshot->ports[link->to].actor, link->fill,
-		    link->capacity);
-	}
+	draw_links(&text, snapshot);
+	draw_demands(&text, snapshot);
+	draw_objects(&text, snapshot);
 	say(&text, "}\n");
 	return text.n;
 }

@@ -4,8 +4,8 @@
  * from a port that holds its actor back to an actor that could unblock it, or to
  * nobody, which is the outside world. An actor waits for all its ports; a port
  * waits for all its edges, or for any one of them, where one is enough. An actor
- * that waits at no port may have a *holder*, which counts as if it were at the
- * only edge of an only port.
+ * that waits at no port may have an edge itself, as to its *holder*: it counts as a
+ * port of its own, behind all others.
  *
  * 1  A *root* waits for no other actor, and has a rank of its own. A port is
  *    *met* at a rank when enough of what it waits for has that rank or a lower
@@ -40,17 +40,15 @@ struct search {
 	size_t n_words;
 	struct edge *edges; /* in the order of their ports; NULL: counted yet */
 	size_t n_edges;
+	size_t n_ports; /* with the actors */
 	/* of each port: its first edge, and of the one behind it; how many of
-	 * them it still waits for, of a weir_any its members; the next port at the
-	 * same object; the rank at which it was met */
-	size_t *first, *left, *beside, *met;
+	 * them it still waits for, of a weir_any its members; the rank at which it
+	 * was met; the next port at the same object */
+	size_t *first, *left, *met, *beside;
 	/* of each actor: the first edge to it, how many ports it still waits
 	 * for, and its place among those that were met; and these */
 	size_t *to, *ports_left, *place, *queue;
 	size_t n_queue;
-	/* of each actor: the first that it is the holder of; and the next with
-	 * the same holder */
-	size_t *held, *held_beside;
 	size_t *at; /* of each object, a port */
 };
 
@@ -200,11 +198,25 @@ static void add_place(struct search *search, size_t port)
 		add_edge(search, port, seen->actors[actor].holder);
 }
 
+/* Of an actor that waits at no port. */
+static void add_own_edge(struct search *search, size_t actor)
+{
+	const struct weir_snapshot *seen = &search->snapshot->seen;
+	const struct weir_seen_actor *it = &seen->actors[actor];
+
+	if (waits_for_holder(seen, actor))
+		add_edge(search, seen->n_ports + actor, it->holder);
+	else if (it->wait == WEIR_WAIT_WAKE && it->other != WEIR_NOWHERE)
+		add_edge(search, seen->n_ports + actor, it->other);
+}
+
 static void add_edges(struct search *search)
 {
 	const struct weir_snapshot *seen = &search->snapshot->seen;
 	size_t i;
 
+	for (i = 0; i < seen->n_actors; i++)
+		add_own_edge(search, i);
 	for (i = 0; i < seen->n_links; i++)
 		add_link(search, &seen->links[i]);
 	for (i = 0; i < seen->n_demands; i++)
@@ -237,6 +249,16 @@ static enum weir__rank own_rank(const struct weir_snapshot *seen, size_t port)
 	}
 }
 
+/* Of an actor that waits at no port. */
+static enum weir__rank actor_rank(const struct weir_seen_actor *actor)
+{
+	return actor->wait == WEIR_WAIT_WAKE &&
+			       (actor->asked_for == WEIR_WAIT_INPUT ||
+				actor->asked_for == WEIR_WAIT_FD)
+		       ? WEIR__RANK_OUTSIDE
+		       : WEIR__RANK_INSIDE;
+}
+
 /* Of an edge to the outside. */
 static enum weir__rank outside_rank(const struct weir_snapshot *seen,
 				    size_t port)
@@ -245,9 +267,23 @@ static enum weir__rank outside_rank(const struct weir_snapshot *seen,
 							 : WEIR__RANK_INSIDE;
 }
 
-static bool one_is_enough(const struct weir_seen_port *port)
+static bool one_is_enough(const struct weir_snapshot *seen, size_t port)
 {
-	return port->one_link || port->shared != WEIR_NOWHERE;
+	return port < seen->n_ports &&
+	       (seen->ports[port].one_link ||
+		seen->ports[port].shared != WEIR_NOWHERE);
+}
+
+/* The actor that the port is of. */
+static size_t owner_of(const struct weir_snapshot *seen, size_t port)
+{
+	return port < seen->n_ports ? seen->ports[port].actor
+				    : port - seen->n_ports;
+}
+
+static bool has_edges(const struct search *search, size_t port)
+{
+	return search->first[port] < search->first[port + 1];
 }
 
 static void meet_actor(struct search *search, size_t actor,
@@ -260,25 +296,25 @@ static void meet_actor(struct search *search, size_t actor,
 
 static void meet_port(struct search *search, size_t port, enum weir__rank rank)
 {
-	const struct weir_seen_port *of = &search->snapshot->ports[port];
+	const struct weir_snapshot *seen = &search->snapshot->seen;
+	size_t actor = owner_of(seen, port);
 
 	if (search->met[port] != WEIR__RANK_CYCLE)
 		return;
 	search->met[port] = rank;
-	if (of->group != WEIR_NOWHERE)
-		meet_port(search, of->group, rank);
-	else if (--search->ports_left[of->actor] == 0)
-		meet_actor(search, of->actor, rank);
+	if (port < seen->n_ports && seen->ports[port].group != WEIR_NOWHERE)
+		meet_port(search, seen->ports[port].group, rank);
+	else if (--search->ports_left[actor] == 0)
+		meet_actor(search, actor, rank);
 }
 
 static void meet_edge(struct search *search, const struct edge *edge,
 		      enum weir__rank rank)
 {
-	const struct weir_seen_port *of = &search->snapshot->ports[edge->port];
-
 	if (search->met[edge->port] != WEIR__RANK_CYCLE)
 		return;
-	if (--search->left[edge->port] == 0 || one_is_enough(of))
+	if (--search->left[edge->port] == 0 ||
+	    one_is_enough(&search->snapshot->seen, edge->port))
 		meet_port(search, edge->port, rank);
 }
 
@@ -296,21 +332,18 @@ static bool is_needed(const struct search *search, size_t port)
 static void begin(struct search *search)
 {
 	const struct weir_snapshot *seen = &search->snapshot->seen;
-	size_t i, holder;
+	size_t i;
 
+	for (i = 0; i < search->n_ports; i++)
+		search->met[i] = WEIR__RANK_CYCLE;
 	for (i = 0; i < seen->n_actors; i++) {
 		search->snapshot->causes[i] = (struct weir__cause){
 			.rank = WEIR__RANK_CYCLE,
 		};
-		if (!waits_for_holder(seen, i))
-			continue;
-		holder = seen->actors[i].holder;
-		search->held_beside[i] = search->held[holder];
-		search->held[holder] = i;
-		search->ports_left[i]++;
+		if (has_edges(search, seen->n_ports + i))
+			search->ports_left[i]++;
 	}
 	for (i = 0; i < seen->n_ports; i++) {
-		search->met[i] = WEIR__RANK_CYCLE;
 		if (is_needed(search, i))
 			search->ports_left[seen->ports[i].actor]++;
 		if (seen->ports[i].blocked &&
@@ -325,9 +358,10 @@ static void meet_roots(struct search *search, enum weir__rank rank)
 	const struct weir_snapshot *seen = &search->snapshot->seen;
 	size_t i, e;
 
-	for (i = 0; rank == WEIR__RANK_INSIDE && i < seen->n_actors; i++)
+	for (i = 0; i < seen->n_actors; i++)
 		if (search->ports_left[i] == 0 &&
-		    search->snapshot->causes[i].rank == WEIR__RANK_CYCLE)
+		    search->snapshot->causes[i].rank == WEIR__RANK_CYCLE &&
+		    actor_rank(&seen->actors[i]) == rank)
 			meet_actor(search, i, rank);
 	for (i = 0; i < seen->n_ports; i++) {
 		if (!seen->ports[i].blocked ||
@@ -344,17 +378,13 @@ static void meet_roots(struct search *search, enum weir__rank rank)
 
 static void meet_all(struct search *search, enum weir__rank rank)
 {
-	size_t done = search->n_queue, e, held;
+	size_t done = search->n_queue, e;
 
 	meet_roots(search, rank);
-	for (; done < search->n_queue; done++) {
+	for (; done < search->n_queue; done++)
 		for (e = search->to[search->queue[done]]; e != WEIR_NOWHERE;
 		     e = search->edges[e].next)
 			meet_edge(search, &search->edges[e], rank);
-		for (held = search->held[search->queue[done]];
-		     held != WEIR_NOWHERE; held = search->held_beside[held])
-			meet_actor(search, held, rank);
-	}
 }
 
 /* --- Causes ---------------------------------------------------------------- */
@@ -377,7 +407,7 @@ static bool is_cause(const struct search *search, size_t actor,
 static size_t next_of(const struct search *search, size_t port,
 		      enum weir__rank rank)
 {
-	size_t actor = search->snapshot->ports[port].actor, e;
+	size_t actor = owner_of(&search->snapshot->seen, port), e;
 
 	for (e = search->first[port]; e < search->first[port + 1]; e++)
 		if (is_cause(search, actor, &search->edges[e], rank))
@@ -423,11 +453,12 @@ static size_t worst_port(const struct search *search, size_t actor)
 static void find_cause(const struct search *search, size_t actor)
 {
 	struct weir__cause *cause = &search->snapshot->causes[actor];
+	size_t itself = search->snapshot->seen.n_ports + actor;
 
 	cause->port = worst_port(search, actor);
 	cause->next = cause->root = WEIR_NOWHERE;
-	if (waits_for_holder(&search->snapshot->seen, actor))
-		cause->next = search->snapshot->actors[actor].holder;
+	if (has_edges(search, itself))
+		cause->next = next_of(search, itself, cause->rank);
 	if (cause->port == WEIR_NOWHERE)
 		return;
 	cause->port = member_of(search, cause->port);
@@ -499,8 +530,12 @@ static bool is_stuck(const struct weir__snapshot *self, size_t actor)
 	    waits_for_holder(&self->seen, actor) ||
 	    has_items(&self->seen, actor))
 		return true;
-	if (cause->port == WEIR_NOWHERE || wants_items(&self->seen, actor))
+	if (wants_items(&self->seen, actor))
 		return false;
+	if (cause->port == WEIR_NOWHERE)
+		return cause->next != WEIR_NOWHERE ||
+		       (self->seen.actors[actor].wait == WEIR_WAIT_WAKE &&
+			self->seen.actors[actor].asked_for == WEIR_WAIT_PERMIT);
 	switch (self->seen.ports[cause->port].wait) {
 	case WEIR_WAIT_ROOM:
 	case WEIR_WAIT_DEMAND:
@@ -537,23 +572,22 @@ static int make_room(struct search *search)
 	const struct weir_snapshot *seen = &search->snapshot->seen;
 	size_t *words;
 
-	search->n_words = 6 * seen->n_actors + 4 * seen->n_ports +
-			  seen->n_objects + 2;
+	search->n_ports = seen->n_ports + seen->n_actors;
+	search->n_words = 4 * seen->n_actors + 3 * search->n_ports +
+			  seen->n_ports + seen->n_objects + 1;
 	search->words = words =
 		weir__alloc(search->snapshot->allocator,
 			    search->n_words * sizeof(*search->words));
 	if (!words)
 		return -ENOMEM;
-	search->first = carve(&words, seen->n_ports + 1);
-	search->left = carve(&words, seen->n_ports);
+	search->first = carve(&words, search->n_ports + 1);
+	search->left = carve(&words, search->n_ports);
+	search->met = carve(&words, search->n_ports);
 	search->beside = carve(&words, seen->n_ports);
-	search->met = carve(&words, seen->n_ports);
 	search->to = carve(&words, seen->n_actors);
 	search->ports_left = carve(&words, seen->n_actors);
 	search->place = carve(&words, seen->n_actors);
 	search->queue = carve(&words, seen->n_actors);
-	search->held = carve(&words, seen->n_actors);
-	search->held_beside = carve(&words, seen->n_actors);
 	search->at = carve(&words, seen->n_objects);
 	return 0;
 }
@@ -581,9 +615,9 @@ static int make_edges(struct search *search)
 	size_t i;
 
 	for (i = 0; i < seen->n_actors; i++)
-		search->to[i] = search->held[i] = WEIR_NOWHERE;
+		search->to[i] = WEIR_NOWHERE;
 	add_edges(search);
-	for (i = 0; i < seen->n_ports; i++)
+	for (i = 0; i < search->n_ports; i++)
 		search->first[i + 1] += search->first[i];
 	search->edges =
 		weir__alloc(search->snapshot->allocator,

@@ -64,7 +64,7 @@ static bool read_image(struct weir__memory *memory, uint64_t at, void *bytes,
 void said_by_both(char *text)
 {
 	static const char executor[] = "\"executor\": ";
-	char *at = strstr(text, ",\n\"executors\": [");
+	char *at = strstr(text, ",\n\"executors\": ["), *state;
 
 	/* they and what follows are the last ones */
 	assert_non_null(at);
@@ -72,6 +72,12 @@ void said_by_both(char *text)
 	for (at = text; (at = strstr(at, executor)); at += strlen(executor))
 		memmove(at + strlen(executor), strchr(at, ','),
 			strlen(strchr(at, ',')) + 1);
+	/* which operator waits is not read */
+	for (at = text; (at = strstr(at, ", \"asked\": "));) {
+		state = strstr(at, ", \"state\": ");
+		assert_non_null(state);
+		memmove(at, state, strlen(state) + 1);
+	}
 }
 
 /* --- A program ------------------------------------------------------------ */

@@ -16,7 +16,8 @@
 #if __SIZEOF_POINTER__ == 8
 
 /* actor.h */
-SIZE(weir_actor_ops, 80);
+SIZE(weir_actor_ops, 88);
+SIZE(weir_port_name, 16);
 SIZE(weir_stats, 80);
 SIZE(weir_actor, 72);
 
@@ -28,7 +29,7 @@ SIZE(weir_any, 40);
 
 /* backoff_supervisor.h */
 SIZE(weir_backoff_supervisor_options, 232);
-SIZE(weir_backoff_supervisor, 688);
+SIZE(weir_backoff_supervisor, 696);
 
 /* blocking.h */
 SIZE(weir_blocking_options, 144);
@@ -149,12 +150,12 @@ SIZE(weir__taker, 24);
 SIZE(weir_in, 120);
 
 /* inspect.h */
-SIZE(weir_seen_actor, 168);
+SIZE(weir_seen_actor, 232);
 SIZE(weir_seen_child, 208);
 SIZE(weir_seen_pool, 120);
 SIZE(weir_seen_executor, 112);
 SIZE(weir_seen_thread, 56);
-SIZE(weir_seen_port, 96);
+SIZE(weir_seen_port, 120);
 SIZE(weir_seen_link, 64);
 SIZE(weir_seen_demand, 56);
 SIZE(weir_seen_object, 48);
@@ -192,7 +193,7 @@ SIZE(weir__grant_port, 120);
 SIZE(weir_command, 112);
 SIZE(weir_process, 160);
 SIZE(weir_process_manager_options, 192);
-SIZE(weir_process_manager, 1376);
+SIZE(weir_process_manager, 1392);
 SIZE(weir_process_counts, 112);
 
 /* reactive.h */
@@ -216,11 +217,11 @@ SIZE(weir_semaphore_port, 128);
 
 /* stage.h */
 SIZE(weir_producer_options, 104);
-SIZE(weir_producer, 408);
+SIZE(weir_producer, 416);
 SIZE(weir_transformer_options, 128);
-SIZE(weir_transformer, 496);
+SIZE(weir_transformer, 504);
 SIZE(weir_consumer_options, 112);
-SIZE(weir_consumer, 384);
+SIZE(weir_consumer, 392);
 
 /* stream.h */
 SIZE(weir_subscription_ops, 24);
@@ -243,7 +244,7 @@ SIZE(weir_lifecycle, 72);
 
 /* supervisor.h */
 SIZE(weir_child_spec, 64);
-SIZE(weir_supervisor, 248);
+SIZE(weir_supervisor, 256);
 
 /* system.h */
 SIZE(weir_supervision_event, 56);

@@ -68,7 +68,13 @@ static void a_manager_that_has_nothing_to_start_is_idle(void **state)
 	snapshot = taken(world.base.executor);
 	(void)weir_snapshot_why_text(snapshot, WEIR_NOWHERE, text,
 				     sizeof(text));
-	assert_string_equal(text, "idle: nobody is held up, and nobody runs\n");
+	assert_string_equal(text, "idle: nobody is held up, and nobody runs\n"
+				  "/ waits until it is woken\n"
+				  "/user waits until it is woken\n"
+				  "/system waits until it is woken\n"
+				  "manager waits for a permit\n"
+				  "job waits for a time that is not set\n"
+				  "job waits for a time that is not set\n");
 	weir_snapshot_free(snapshot);
 	process_world_fini(&world);
 }

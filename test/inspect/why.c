@@ -75,7 +75,8 @@ static void a_slow_producer_is_no_stall(void **state)
 	node_link(slow, 0, sink, 0);
 	run();
 	assert_string_equal(why(executor, NULL),
-			    "idle: nobody is held up, and nobody runs\n");
+			    "idle: nobody is held up, and nobody runs\n"
+			    "slow waits until 3600000000000 ns\n");
 	assert_string_equal(why(executor, sink),
 			    "sink waits for input from slow\n"
 			    "slow waits until 3600000000000 ns\n");
@@ -95,7 +96,7 @@ static void of_several_inputs_the_one_that_is_missing_is_named(void **state)
 		"2 held up by: slow waits until 3600000000000 ns\n");
 	assert_string_equal(why(executor, quick),
 			    "quick waits for room in zip\n"
-			    "zip waits for input from slow\n"
+			    "zip.in2 waits for input from slow\n"
 			    "slow waits until 3600000000000 ns\n");
 }
 
@@ -117,11 +118,11 @@ static void an_idle_input_is_not_blamed_beside_a_stall(void **state)
 		weir_sim_run_until(sim, 1, UINT64_MAX);
 	}
 	assert_string_equal(why(executor, two),
-			    "two waits for room in slow\n"
+			    "two.out2 waits for room in slow\n"
 			    "slow waits until 3600000000001 ns\n");
 	assert_string_equal(why(executor, sink),
 			    "sink waits for input from two\n"
-			    "two waits for room in slow\n"
+			    "two.out2 waits for room in slow\n"
 			    "slow waits until 3600000000001 ns\n");
 }
 
@@ -163,9 +164,10 @@ static void an_out_port_without_a_link_is_told(void **state)
 	node_link(source, 0, map, 0);
 	node_link(map, 0, sink, 0);
 	run();
-	assert_string_equal(why(executor, NULL),
-			    "2 held up by: map has an out-port that is linked "
-			    "to nobody\n");
+	assert_string_equal(
+		why(executor, NULL),
+		"2 held up by: map.out2 has an out-port that is linked "
+		"to nobody\n");
 }
 
 /* --- Streams -------------------------------------------------------------- */
@@ -285,8 +287,8 @@ static void two_semaphores_in_opposite_order_are_a_deadlock(void **state)
 	assert_int_equal(weir_semaphore_release(&other, 1), 0);
 	weir_sim_run_until(sim, 1, UINT64_MAX);
 	assert_string_equal(why(executor, NULL),
-			    "a waits for a permit that b holds\n"
-			    "b waits for a permit that a holds\n"
+			    "a.permit2 waits for a permit that b holds\n"
+			    "b.permit2 waits for a permit that a holds\n"
 			    "this is a cycle: they wait for each other\n");
 	node_stop(a);
 	node_stop(b);
@@ -370,7 +372,7 @@ static void who_waits_for_a_cycle_is_told_of_it(void **state)
 	run();
 	assert_string_equal(why(executor, source),
 			    "source waits for room in a\n"
-			    "a waits for input from b\n"
+			    "a.in1 waits for input from b\n"
 			    "b waits for input from a\n"
 			    "this is a cycle: they wait for each other\n");
 }
@@ -389,7 +391,8 @@ static void who_waits_for_the_outside_is_idle(void **state)
 	node_link(first, 0, sink, 0);
 	run();
 	assert_string_equal(why(executor, NULL),
-			    "idle: nobody is held up, and nobody runs\n");
+			    "idle: nobody is held up, and nobody runs\n"
+			    "first waits for input from outside\n");
 	assert_string_equal(why(executor, sink),
 			    "sink waits for input from first\n"
 			    "first waits for input from outside\n");

@@ -392,6 +392,67 @@ static int go_signalled(struct weir_port *port)
 	return 0;
 }
 
+/* How sure it is that the island waits for an operator. */
+enum surely { SURELY_NOT, PERHAPS, PERHAPS_ASKED, SURELY, SURELY_ASKED };
+
+static WEIR__LOOKS enum surely timer_waits(const struct weir__op_timer *timer,
+					   struct weir__asked *part)
+{
+	part->at_ns = timer->at_ns;
+	return ck_pr_load_32(&timer->armed) ? SURELY : SURELY_NOT;
+}
+
+static WEIR__LOOKS enum surely fd_waits(const struct weir__op_fd *fd,
+					struct weir__asked *part)
+{
+	part->fd = fd->watch.fd;
+	part->events = fd->watch.events;
+	return ck_pr_load_32(&fd->armed) &&
+			       !(ck_pr_load_32(&fd->ready) & UINT16_MAX)
+		       ? SURELY
+		       : SURELY_NOT;
+}
+
+/* What the operator waits for, and whether it does now. */
+static WEIR__LOOKS enum surely op_waits(const struct weir__op *op,
+					struct weir__asked *part)
+{
+	const struct weir__kind *kind = op->kind;
+	const void *state = op->state;
+
+	part->wait = kind->awaits;
+	if (op->ended || !op->open)
+		return SURELY_NOT;
+	if (kind->waits_for) {
+		part->other_actor = kind->waits_for(op);
+		return part->other_actor ? SURELY : SURELY_NOT;
+	}
+	switch (kind->awaits) {
+	case WEIR_WAIT_NONE:
+		return SURELY_NOT;
+	case WEIR_WAIT_TIME:
+		return timer_waits(state, part);
+	case WEIR_WAIT_FD:
+		return fd_waits(state, part);
+	default:
+		return PERHAPS;
+	}
+}
+
+/* What the operator that has asked waits for: the best guess where those that
+ * can be seen wait for nothing, as it is a nested one. */
+static WEIR__LOOKS void guess(const struct weir__island *island,
+			      struct weir__asked *part)
+{
+	const struct weir__kind *asked = ck_pr_load_ptr(&island->asked);
+
+	*part = (struct weir__asked){.at_ns = WEIR_FOREVER, .fd = -1};
+	if (!asked)
+		return;
+	part->name = asked->name;
+	part->wait = asked->awaits;
+}
+
 /* The operators, the last one first; of one with several inputs no further.
  * Nested ones, which may be freed before, are above none of these. */
 static WEIR__LOOKS void go_look(const struct weir_port *port,
@@ -399,16 +460,31 @@ static WEIR__LOOKS void go_look(const struct weir_port *port,
 {
 	const struct weir__island *island =
 		weir_container_of(port, struct weir__island, go.port);
+	const struct weir__kind *asked = ck_pr_load_ptr(&island->asked);
 	const struct weir__op *op = island->root;
+	struct weir__asked best, part;
+	enum surely sure = SURELY_NOT, now;
 	uint32_t n;
 
+	guess(island, &best);
 	/* what an in-port feeds has the name of what is behind it */
 	for (n = 0; op && n < 16; n++) {
 		if (n > 0 && op->n_up == 0 && island->n_inlets)
 			break;
-		look->part(look, weir__op_name(op), op->kind->awaits);
+		part = (struct weir__asked){.name = weir__op_name(op),
+					    .at_ns = WEIR_FOREVER,
+					    .fd = -1};
+		look->part(look, part.name, op->kind->awaits);
+		now = op_waits(op, &part);
+		if (now != SURELY_NOT && op->kind == asked)
+			now++;
+		if (now > sure) {
+			best = part;
+			sure = now;
+		}
 		op = op->n_up == 1 ? op->up[0] : NULL;
 	}
+	look->waits(look, &best);
 }
 
 #define FROM_GO(number, member) \

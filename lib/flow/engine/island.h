@@ -75,6 +75,8 @@ struct weir__island {
 	void *end_state;
 	struct weir__tree *tree;
 	struct weir__op *root;
+	/* of the operator that was the last to ask to be woken; any thread */
+	const struct weir__kind *asked;
 	void **scratch; /* room for a batch; NULL: an operator is using it */
 	struct weir_flow_run *run;
 	struct weir__island *next;   /* of the run, as it is made */

@@ -103,8 +103,13 @@ struct weir__kind {
 	 */
 	size_t keeps;
 	/* What wakes it when it holds items or has none, as a look tells;
-	 * WEIR_WAIT_NONE: nothing, or it is not known. */
+	 * WEIR_WAIT_NONE: nothing, or it is not known. The state begins with a
+	 * struct weir__op_timer if it is a time, and with a struct weir__op_fd if
+	 * it is a descriptor. */
 	enum weir_wait awaits;
+	/* The actor whose result it waits for now, or NULL; to be compared, not
+	 * followed. Any thread that looks: actor/look.h. May be NULL. */
+	const struct weir_actor *(*waits_for)(const struct weir__op *op);
 	bool stateless; /* its state is items only: a restart is a resume */
 	bool source;	/* a drain ends it */
 	/*

@@ -308,6 +308,8 @@ void weir__op_hold(struct weir__op *op)
 {
 	weir__ref(&op->tree->refs);
 	(void)weir_actor_ref(&op->island->actor);
+	/* relaxed: a kind is constant */
+	ck_pr_store_ptr(&op->island->asked, (void *)(uintptr_t)op->kind);
 }
 
 void weir__op_unhold(struct weir__op *op)

@@ -173,6 +173,16 @@ struct weir__op_timer {
 	uint32_t armed; /* atomic; cleared by who fires it */
 };
 
+/* A watch of an operator: what it does is in flow/shared/op_fd.h. Zeroed at
+ * first; survives a restart of its operator. */
+struct weir__op_fd {
+	struct weir_watch watch;
+	struct weir__op *op;
+	uint32_t ready; /* atomic: readiness, or the events that it fired with,
+			 * which are written before `armed` is cleared */
+	uint32_t armed; /* atomic; cleared by the last firing, or a cancel */
+};
+
 /*
  * Wakes the island at `at_ns`, or at the time that was set before if that is
  * earlier: so putting a time off again and again costs nothing. Call it each

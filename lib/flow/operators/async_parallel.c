@@ -536,9 +536,21 @@ static size_t parallel_pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
+/* Of results in order the oldest one under way. */
+static WEIR__LOOKS const struct weir_actor *parallel_waits_for(
+	const struct weir__op *op)
+{
+	const struct parallel *args = weir__op_args(op);
+	const struct pool *self = (const struct pool *)(const void *)op->state;
+	const struct slot *slot = ck_pr_load_ptr(&self->first);
+
+	return args->order == WEIR_ORDER_KEPT && slot ? &slot->actor : NULL;
+}
+
 #define PARALLEL(called) \
 	{ \
-		.name = (called), .state_size = sizeof(struct pool), \
+		.name = (called), .waits_for = parallel_waits_for, \
+		.state_size = sizeof(struct pool), \
 		.keeps = sizeof(struct pool), .pull = parallel_pull, \
 		.open = parallel_open, .close = parallel_close, .holds = true, \
 		.remakes = true, \

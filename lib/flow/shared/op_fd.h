@@ -16,15 +16,6 @@
 #include "executor/readiness.h"
 #include "flow/engine/op.h"
 
-/* Zeroed at first; survives a restart of its operator. */
-struct weir__op_fd {
-	struct weir_watch watch;
-	struct weir__op *op;
-	uint32_t ready; /* atomic: readiness, or the events that it fired with,
-			 * which are written before `armed` is cleared */
-	uint32_t armed; /* atomic; cleared by the last firing, or a cancel */
-};
-
 /* --- Once ----------------------------------------------------------------- */
 
 /*
