@@ -299,12 +299,15 @@ static void meet_port(struct search *search, size_t port, enum weir__rank rank)
 	const struct weir_snapshot *seen = &search->snapshot->seen;
 	size_t actor = owner_of(seen, port);
 
-	if (search->met[port] != WEIR__RANK_CYCLE)
-		return;
-	search->met[port] = rank;
-	if (port < seen->n_ports && seen->ports[port].group != WEIR_NOWHERE)
-		meet_port(search, seen->ports[port].group, rank);
-	else if (--search->ports_left[actor] == 0)
+	for (;; port = seen->ports[port].group) {
+		if (search->met[port] != WEIR__RANK_CYCLE)
+			return;
+		search->met[port] = rank;
+		if (port >= seen->n_ports ||
+		    seen->ports[port].group == WEIR_NOWHERE)
+			break;
+	}
+	if (--search->ports_left[actor] == 0)
 		meet_actor(search, actor, rank);
 }
 
