@@ -94,7 +94,7 @@ void weir__snapshot_waits(struct weir__snapshot *self);
 
 /* All is seen: what belongs together finds it, and who waits for what. 0 or
  * -ENOMEM. */
-int weir__snapshot_connect(struct weir__snapshot *snapshot);
+int weir__snapshot_connect(struct weir__snapshot *self);
 
 /* All is seen: links find where they come from, and actors why they wait. 0 or
  * -ENOMEM. */
