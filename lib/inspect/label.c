@@ -31,6 +31,7 @@ static void add_part(struct weir__look *look, const char *name,
 	add(naming, name);
 }
 
+/* Of what is not asked for. */
 static void no_part(struct weir__look *look, const char *name,
 		    enum weir_wait awaits)
 {
@@ -47,12 +48,47 @@ static void no_link(struct weir__look *look, const struct weir__lane *lane,
 	(void)capacity;
 }
 
+static void no_waits(struct weir__look *look, const struct weir__asked *part)
+{
+	(void)look;
+	(void)part;
+}
+
+static void no_demand(struct weir__look *look,
+		      const struct weir_seen_demand *half)
+{
+	(void)look;
+	(void)half;
+}
+
+static void no_object(struct weir__look *look,
+		      const struct weir_seen_object *object)
+{
+	(void)look;
+	(void)object;
+}
+
+static void no_pool(struct weir__look *look, const struct weir_seen_pool *pool)
+{
+	(void)look;
+	(void)pool;
+}
+
+static const struct weir__look nothing = {
+	.link = no_link,
+	.part = no_part,
+	.waits = no_waits,
+	.demand = no_demand,
+	.object = no_object,
+	.pool = no_pool,
+};
+
 void weir__look_at_own(const struct weir_port *port,
 		       struct weir_seen_port *seen)
 {
-	struct weir__look look = {
-		.seen = seen, .link = no_link, .part = no_part};
+	struct weir__look look = nothing;
 
+	look.seen = seen;
 	*seen = (struct weir_seen_port){.wait = weir__port_ops(port)->awaits};
 	if (weir__port_ops(port)->look)
 		weir__port_ops(port)->look(port, &look);
@@ -61,14 +97,12 @@ void weir__look_at_own(const struct weir_port *port,
 /* As in a snapshot. */
 static void compose(const struct weir_actor *actor, char *text)
 {
-	struct naming naming = {
-		.look = {.link = no_link, .part = add_part},
-		.text = text,
-	};
+	struct naming naming = {.look = nothing, .text = text};
 	const struct weir_port *port;
 
 	memset(text, 0, WEIR_INSPECT_NAME);
 	naming.look.seen = &naming.seen;
+	naming.look.part = add_part;
 	for (port = actor->ports; port; port = port->next)
 		if (weir__port_ops(port)->look)
 			weir__port_ops(port)->look(port, &naming.look);

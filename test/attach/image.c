@@ -64,6 +64,7 @@ static bool read_image(struct weir__memory *memory, uint64_t at, void *bytes,
 void said_by_both(char *text)
 {
 	static const char executor[] = "\"executor\": ";
+	static const char part[] = " in acquire";
 	char *at = strstr(text, ",\n\"executors\": ["), *state;
 
 	/* they and what follows are the last ones */
@@ -78,6 +79,8 @@ void said_by_both(char *text)
 		assert_non_null(state);
 		memmove(at, state, strlen(state) + 1);
 	}
+	for (at = text; (at = strstr(at, part));)
+		memmove(at, at + strlen(part), strlen(at + strlen(part)) + 1);
 }
 
 /* --- A program ------------------------------------------------------------ */

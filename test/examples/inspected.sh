@@ -11,7 +11,7 @@ trap 'rm -rf "$folder"' EXIT
 mkfifo "$folder/in"
 "$1" "unix:$folder/sock" <"$folder/in" >"$folder/out" &
 exec 3>"$folder/in"
-expected='held up by: ignore < permits waits for a permit'
+expected='held up by: ignore < permits waits for a permit in permits'
 until curl -s --max-time 5 --unix-socket "$folder/sock" http://localhost/why |
 	grep -q "$expected"; do
 	kill -0 $!

@@ -5,7 +5,7 @@
 set -eu
 
 said=$("$1")
-expected='2 held up by: ignore < acquire waits for a permit'
+expected='2 held up by: ignore < acquire waits for a permit in acquire'
 if [ "$said" != "$expected" ]; then
 	echo "it says: $said"
 	exit 1

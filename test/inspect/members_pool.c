@@ -62,7 +62,8 @@ static void a_pool_with_room_is_idle(struct pool_world *world)
 	assert_int_equal(snapshot->pools[0].busy, 1);
 	(void)weir_snapshot_why_text(snapshot, WEIR_NOWHERE, text,
 				     sizeof(text));
-	assert_string_equal(text, "idle: nobody is held up, and nobody runs\n");
+	assert_memory_equal(text, "idle: nobody is held up, and nobody runs\n",
+			    41);
 	weir_snapshot_free(snapshot);
 }
 

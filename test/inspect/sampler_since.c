@@ -132,7 +132,7 @@ static void an_input_that_is_missing_is_missed_since_the_last(void **state)
 	run_to(700);
 	put(quick, 4);
 	assert_string_equal(said(zip),
-			    "zip waits for input from slow, for 2.3 s\n"
+			    "zip.in2 waits for input from slow, for 2.3 s\n"
 			    "slow waits until 3600300000000 ns, for 2.3 s\n");
 }
 
@@ -144,7 +144,7 @@ static void a_cycle_waits_since_its_token_went(void **state)
 	node_link(b, 0, a, 0);
 	start_all();
 	assert_string_equal(said(NULL),
-			    "a waits for input from b, for 2.6 s\n"
+			    "a.in1 waits for input from b, for 2.6 s\n"
 			    "b waits for input from a, for 2.6 s\n"
 			    "this is a cycle: they wait for each other\n");
 }
@@ -193,8 +193,9 @@ static void an_out_port_without_a_link_waits_from_the_start(void **state)
 	node_link(map, 0, sink, 0);
 	start_all();
 	put(source, 1);
-	assert_string_equal(said(map), "map has an out-port that is linked to "
-				       "nobody, for 2.6 s\n");
+	assert_string_equal(said(map),
+			    "map.out2 has an out-port that is linked to "
+			    "nobody, for 2.6 s\n");
 }
 
 static void input_from_outside_is_missed_since_the_last(void **state)

@@ -123,7 +123,7 @@ static void page_is_served_on_each_kind_of_executor(void **state)
 		/* the flow stands still soon */
 		while (!strstr(client_get(&served, "/why"),
 			       " held up by: ignore < slow waits for a "
-			       "permit\n"))
+			       "permit in slow\n"))
 			served_drive(&served);
 		served_end(&served);
 	}
