@@ -125,7 +125,7 @@ def text(selector):
 def a_user_finds_the_culprit(browser):
     staged = Staged("stalled")
     browser.open(staged.url)
-    browser.until(text("#why-all"), "4 held up by: database waits for a permit")
+    browser.until(text("#why-all"), "4 held up by: database waits for a permit in database")
     browser.until(text("#counts"), "10 actors, 8 links")
     # the graph: each actor and link once, with what is in it
     assert browser.get("document.querySelectorAll('svg .node').length") == 10
@@ -138,12 +138,12 @@ def a_user_finds_the_culprit(browser):
     # a click upon one that is held up tells the way to the culprit
     browser.click("#rows tr[data-name='parse']")
     browser.until(text("#why-one"), "parse waits for room in look up\n"
-                  "look up waits for room in database\ndatabase waits for a permit")
+                  "look up waits for room in database\ndatabase waits for a permit in database")
     assert browser.get(text("#one-title")) == "parse"
     assert browser.get("document.querySelectorAll('.node.way').length") == 2
     # and one upon a box of the graph
     browser.click(".node.root")
-    browser.until(text("#why-one"), "database waits for a permit")
+    browser.until(text("#why-one"), "database waits for a permit in database")
     assert browser.get("document.querySelector('tr[aria-selected=true]')"
                        ".dataset.name") == "database"
     # what moves has a rate, and a line

@@ -17,7 +17,7 @@
 #include <weir/weir.h>
 
 /* Of some 1600 that glibc has for all that is loaded so. */
-#define MOST 256u
+#define MOST 320u
 
 static const char *path;
 static void *library;
