@@ -198,6 +198,21 @@ static bool has_ended(int fd, pid_t pid)
 	return poll(&ends, 1, 0) == 1;
 }
 
+/* It ends: its memory goes before it is said to have ended. */
+static bool is_empty(pid_t pid)
+{
+	char path[32], byte;
+	FILE *maps;
+	bool empty;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(path, "re");
+	empty = !maps || fread(&byte, 1, 1, maps) == 0;
+	if (maps)
+		(void)fclose(maps);
+	return empty;
+}
+
 int weir__attach_process(struct weir_snapshot **snapshot, pid_t pid,
 			 const struct weir__reader_options *options,
 			 char message[WEIR__READER_MESSAGE])
@@ -222,7 +237,7 @@ int weir__attach_process(struct weir_snapshot **snapshot, pid_t pid,
 		rc = weir__reader_snapshot(snapshot, &self->memory, options,
 					   message);
 	/* what it has read of one that ends is worth nothing */
-	if (rc != -EPERM && has_ended(fd, pid)) {
+	if (rc != -EPERM && (has_ended(fd, pid) || (rc < 0 && is_empty(pid)))) {
 		weir_snapshot_free(*snapshot);
 		*snapshot = NULL;
 		rc = gone(pid, message);

@@ -313,8 +313,8 @@ static void one_that_is_released_cannot_look(void **state)
 
 static void actor_with_a_dot_is_not_seen(void **state)
 {
+	static struct node seen, hidden; /* until the end of the executor */
 	struct weir_snapshot *snapshot;
-	struct node seen, hidden;
 
 	node_init(&seen, executor, "a.b", 1, 0);
 	node_init(&hidden, executor, ".looks", 1, 0);
