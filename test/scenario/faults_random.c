@@ -15,7 +15,7 @@ static void carry_many(enum carrier carrier, uint64_t n)
 
 	for_each_seed(seed, n)
 		hindered += carry(carrier, seed, seed % 4 ? &sim : &loop, NULL);
-	assert_true(hindered > 0 || test_seed_only());
+	assert_true(hindered > 0 || n < 40 || test_seed_only());
 }
 
 static void what_a_server_echoes_is_what_it_was_sent(void **state)
