@@ -112,18 +112,18 @@ int weir__snapshot_join(struct weir__snapshot *self);
 bool weir__snapshot_executor(struct weir__snapshot *snapshot,
 			     struct weir_executor *executor);
 /* Finds who runs where. 0 or -ENOMEM. */
-int weir__snapshot_runs(struct weir__snapshot *snapshot);
+int weir__snapshot_runs(struct weir__snapshot *self);
 /* Finds which threads and executors are as they were in a later look. */
-void weir__snapshot_stays(struct weir__snapshot *snapshot,
+void weir__snapshot_stays(struct weir__snapshot *self,
 			  const struct weir_snapshot *later);
 /* Behind both of them: finds who waits for a thread. */
-void weir__snapshot_due(struct weir__snapshot *snapshot);
+void weir__snapshot_due(struct weir__snapshot *self);
 
 /* --- members.c ------------------------------------------------------------ */
 
 /* Finds the actors that children and pools tell of, and whom they wait for. 0
  * or -ENOMEM. */
-int weir__snapshot_holders(struct weir__snapshot *snapshot);
+int weir__snapshot_holders(struct weir__snapshot *self);
 /* The pool of a process manager or a server, all places of which are taken; or
  * NULL. */
 const struct weir_seen_pool *weir__snapshot_full_pool(
