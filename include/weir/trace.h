@@ -70,9 +70,10 @@ struct weir_trace_counts {
 /*
  * Makes a trace, which records from now on. All its memory is allocated here.
  * -EINVAL: null, an unknown kind, too many threads, both paths, a path that
- * is too long, something in `reserved`. -EBUSY: another trace records. -ENOMEM;
- * -EAGAIN: no thread, or no key of thread-specific data; the error of opening
- * `path`. Then nothing has changed. Any thread, also in a turn.
+ * is too long, something in `reserved`. -EBUSY: another trace records, perhaps
+ * for a client of an inspector. -ENOMEM. -EAGAIN: no thread, or no key of
+ * thread-specific data; the error of opening `path`. Then nothing has changed.
+ * Any thread, also in a turn.
  */
 WEIR_API WEIR_MUST_CHECK int weir_trace_new(
 	struct weir_trace **trace, const struct weir_trace_options *options,

@@ -74,9 +74,9 @@ static int receive(int fd, char **text)
 }
 
 static int talk(int fd, const struct sockaddr_un *address, const char *line,
-		char **text)
+		unsigned takes_s, char **text)
 {
-	const struct timeval patience = {.tv_sec = PATIENCE_S};
+	const struct timeval patience = {.tv_sec = PATIENCE_S + takes_s};
 	int rc;
 
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
@@ -94,7 +94,7 @@ static int talk(int fd, const struct sockaddr_un *address, const char *line,
 	return rc < 0 && rc != -EPIPE ? rc : receive(fd, text);
 }
 
-int ask(const char *whom, const char *line, char **text)
+int ask(const char *whom, const char *line, unsigned takes_s, char **text)
 {
 	struct sockaddr_un address;
 	int fd, rc = find(whom, &address);
@@ -105,7 +105,7 @@ int ask(const char *whom, const char *line, char **text)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	rc = talk(fd, &address, line, text);
+	rc = talk(fd, &address, line, takes_s, text);
 	(void)close(fd);
 	if (rc < 0) {
 		free(*text);

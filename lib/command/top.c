@@ -122,7 +122,7 @@ static int show(const struct top *top)
 	if (!top->batch)
 		(void)snprintf(line, sizeof(line), "table %u",
 			       rows > 16 ? (rows - 8) * 2 / 3 : 5);
-	rc = ask(top->whom, line, &text);
+	rc = ask(top->whom, line, 0, &text);
 	if (rc < 0)
 		return rc;
 	if (top->batch)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The command `weir`: docs/command.md. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,11 @@ static const char usage[] =
 	"       weir dot PID\n"
 	"       weir json PID\n"
 	"       weir prometheus PID\n"
+	"       weir trace [-o FILE] PID [SECONDS]\n"
 	"PID is a process, or the path of the socket of one that runs with\n"
 	"WEIR_INSPECT=1 or calls weir_inspector_new(). The memory of a process\n"
-	"that does not listen is read, but by top. In place of PID, but in top,\n"
-	"--core FILE [--exe FILE] reads a core file, of that program.\n";
+	"that does not listen is read, but by top and trace. In place of PID, but\n"
+	"of these, --core FILE [--exe FILE] reads a core file, of that program.\n";
 
 static int fail(const char *whom, int rc)
 {
@@ -53,19 +55,26 @@ static int use(void)
 	return USAGE;
 }
 
-/* Prints and frees the answer; one that says what is wrong to stderr. */
-static int print_text(const char *whom, char *text)
+/* True: the answer says what is wrong, which goes to stderr. */
+static bool is_error(const char *whom, const char *text)
 {
 	static const char wrong[] = "error: ";
+
+	if (strncmp(text, wrong, strlen(wrong)) != 0)
+		return false;
+	(void)fprintf(stderr, "weir: %s: %s", whom, text + strlen(wrong));
+	return true;
+}
+
+/* Prints and frees the answer. */
+static int print_text(const char *whom, char *text)
+{
 	int status = 0;
 
-	if (strncmp(text, wrong, strlen(wrong)) == 0) {
-		(void)fprintf(stderr, "weir: %s: %s", whom,
-			      text + strlen(wrong));
+	if (is_error(whom, text))
 		status = WRONG;
-	} else if (fputs(text, stdout) < 0 || fflush(stdout)) {
+	else if (fputs(text, stdout) < 0 || fflush(stdout))
 		status = fail("stdout", -errno);
-	}
 	free(text);
 	return status;
 }
@@ -88,7 +97,7 @@ static int print_memory(const char *whom, const char *line)
 static int print_answer(const char *whom, const char *line)
 {
 	char *text;
-	int rc = ask(whom, line, &text);
+	int rc = ask(whom, line, 0, &text);
 
 	if (rc == -ENOENT)
 		return print_memory(whom, line);
@@ -165,6 +174,55 @@ static int run_top(int n, char **arguments)
 	return rc < 0 ? fail(options.whom, rc) : 0;
 }
 
+/* Makes the file anew; so it is not touched if there is nothing to be written. */
+static int save(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+	bool done;
+
+	if (!file)
+		return fail(path, -errno);
+	done = fputs(text, file) >= 0;
+	done &= fclose(file) == 0;
+	return done ? 0 : fail(path, -errno);
+}
+
+static int record(const char *whom, const char *seconds, const char *path)
+{
+	char line[32], *text;
+	int rc, status;
+
+	if ((size_t)snprintf(line, sizeof(line), "trace %s", seconds) >=
+	    sizeof(line))
+		return use();
+	rc = ask(whom, line, (unsigned)number(seconds), &text);
+	if (rc < 0)
+		return fail(whom, rc);
+	if (!path)
+		return print_text(whom, text);
+	status = is_error(whom, text) ? WRONG : save(path, text);
+	free(text);
+	return status;
+}
+
+static int run_trace(int n, char **arguments)
+{
+	const char *path = NULL;
+	int option;
+
+	/* arguments[-1] is the word `trace` */
+	while ((option = getopt(n + 1, arguments - 1, "o:")) != -1) {
+		if (option == '?')
+			return use();
+		path = optarg;
+	}
+	n -= optind - 1;
+	arguments += optind - 1;
+	if (n < 1 || n > 2)
+		return use();
+	return record(arguments[0], n > 1 ? arguments[1] : "1", path);
+}
+
 static bool print_process(pid_t pid, const char *path, void *context)
 {
 	char file[64], name[64] = "?\n";
@@ -199,6 +257,8 @@ int main(int argc, char **argv)
 		return list();
 	if (strcmp(what, "top") == 0)
 		return run_top(n, argv + 2);
+	if (strcmp(what, "trace") == 0)
+		return run_trace(n, argv + 2);
 	if (strcmp(what, "why") == 0 || strcmp(what, "dot") == 0 ||
 	    strcmp(what, "json") == 0 || strcmp(what, "table") == 0 ||
 	    strcmp(what, "prometheus") == 0)

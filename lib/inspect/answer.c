@@ -25,6 +25,8 @@ static const char help[] =
 	"prometheus   all that Prometheus scrapes\n"
 	"json         all of it\n"
 	"dot          the graph, for Graphviz\n"
+	"trace [S]    the last events of what runs in the next S seconds, at\n"
+	"             most 60; of 1 second\n"
 	"help         this\n";
 
 /* What fills up to n bytes, and says how many there are. */

@@ -2,8 +2,11 @@
 /*
  * One thread listens, reads a line from each client, and sends what
  * weir__answer() makes of it. It sleeps in poll() and has nothing to do while
- * nobody asks; after some questions it goes on looking for a while: onlooker.h. An answer is whole before its first byte is sent, so a
- * client that reads slowly holds nothing of the program up.
+ * nobody asks; after some questions it goes on looking for a while: onlooker.h.
+ * An answer is whole before its first byte is sent, so a client that reads slowly
+ * holds nothing of the program up. One that has asked for a trace has it recorded
+ * meanwhile, until its time is over or it goes; the process has one trace, so
+ * there is one such client at a time.
  *
  * CLIENTS are served at a time, and others wait in the kernel. One that has
  * neither sent its line, nor taken a part of the answer, for PATIENCE_NS is
@@ -23,6 +26,8 @@
 
 #include <ck_pr.h>
 
+#include <weir/trace.h>
+
 #include "base/clock.h"
 #include "base/forkmark.h"
 #include "base/memory.h"
@@ -33,6 +38,7 @@
 #include "inspect/inspector.h"
 #include "inspect/socket_path.h"
 #include "inspect/onlooker.h"
+#include "inspect/recording.h"
 
 #define CLIENTS 4u
 #define RETRY_MS 50
@@ -45,7 +51,8 @@ struct client {
 	uint64_t until_ns;
 	size_t n_read, n_sent;
 	char line[WEIR__REQUEST_MAX + 1];
-	struct weir__answer answer; /* no text: its line is not whole */
+	struct weir__answer answer; /* no text: its line is not whole, or */
+	struct weir_trace *trace;   /* records until then; NULL: none */
 };
 
 struct weir_inspector {
@@ -64,6 +71,7 @@ struct weir_inspector {
 /* A child of the process may have the descriptor, too. */
 static void hang_up(struct weir_inspector *self, struct client *client)
 {
+	weir_trace_free(client->trace);
 	weir__free(self->allocator, client->answer.text, client->answer.size);
 	(void)shutdown(client->fd, SHUT_RDWR);
 	(void)close(client->fd);
@@ -130,19 +138,66 @@ static void send_some(struct weir_inspector *self, struct client *client)
 	hang_up(self, client);
 }
 
-/* NULL: there is no memory for one. */
-static void answer_with(struct weir_inspector *self, struct client *client,
-			const char *text)
+/* There is an answer, or no memory for one. */
+static void begin_to_send(struct weir_inspector *self, struct client *client,
+			  int rc)
 {
-	int rc =
-		text ? weir__answer_text(text, self->allocator, &client->answer)
-		     : weir__answer(client->line, &self->onlooker,
-				    self->allocator, &client->answer);
-
 	if (rc < 0)
 		hang_up(self, client);
 	else
 		send_some(self, client);
+}
+
+static void answer_with(struct weir_inspector *self, struct client *client,
+			const char *text)
+{
+	begin_to_send(self, client,
+		      weir__answer_text(text, self->allocator,
+					&client->answer));
+}
+
+static void begin_trace(struct weir_inspector *self, struct client *client,
+			uint64_t ns)
+{
+	int rc = weir_trace_new(&client->trace, NULL, self->allocator);
+
+	if (rc == 0)
+		client->until_ns = weir__clock_after(weir__clock_ns(), ns);
+	else if (rc == -EBUSY)
+		answer_with(self, client,
+			    "error: another trace records in this process\n");
+	else
+		hang_up(self, client);
+}
+
+/* Its time is over. */
+static void end_trace(struct weir_inspector *self, struct client *client)
+{
+	int rc = weir__recording_text(client->trace, self->allocator,
+				      &client->answer);
+
+	weir_trace_free(client->trace);
+	client->trace = NULL;
+	client->until_ns = weir__clock_after(weir__clock_ns(),
+					     weir__inspector_patience_ns);
+	begin_to_send(self, client, rc);
+}
+
+static void answer_line(struct weir_inspector *self, struct client *client)
+{
+	uint64_t ns;
+	int rc = weir__recording_asked(client->line, &ns);
+
+	if (rc == 0)
+		begin_trace(self, client, ns);
+	else if (rc == -EINVAL)
+		answer_with(self, client,
+			    "error: a trace is of more than 0 and at most 60 "
+			    "seconds\n");
+	else
+		begin_to_send(self, client,
+			      weir__answer(client->line, &self->onlooker,
+					   self->allocator, &client->answer));
 }
 
 /* A line ends at a newline, or where nothing more comes. */
@@ -162,7 +217,7 @@ static void read_some(struct weir_inspector *self, struct client *client)
 	client->n_read += (size_t)n;
 	if (end) {
 		*end = '\0';
-		answer_with(self, client, NULL);
+		answer_line(self, client);
 	} else if (client->n_read == sizeof(client->line)) {
 		answer_with(self, client, "error: the line is too long\n");
 	}
@@ -173,9 +228,15 @@ static void serve(struct weir_inspector *self, struct client *client,
 {
 	if (events && client->answer.text)
 		send_some(self, client);
+	else if (events && client->trace)
+		hang_up(self, client); /* it is gone: no other is told of */
 	else if (events)
 		read_some(self, client);
-	else if (weir__clock_ns() >= client->until_ns)
+	else if (weir__clock_ns() < client->until_ns)
+		return;
+	else if (client->trace)
+		end_trace(self, client);
+	else
 		hang_up(self, client);
 }
 
@@ -204,6 +265,13 @@ static int patience(const struct weir_inspector *self)
 	return least == UINT64_MAX ? -1 : (int)(least / 1000000u) + 1;
 }
 
+static short events_of(const struct client *client)
+{
+	if (client->trace)
+		return 0;
+	return client->answer.text ? POLLOUT : POLLIN;
+}
+
 static void fill(const struct weir_inspector *self, struct pollfd *polled)
 {
 	bool is_room = false;
@@ -215,7 +283,7 @@ static void fill(const struct weir_inspector *self, struct pollfd *polled)
 		is_room |= client->fd < 0;
 		polled[FIRST + i] = (struct pollfd){
 			.fd = client->fd,
-			.events = client->answer.text ? POLLOUT : POLLIN,
+			.events = events_of(client),
 		};
 	}
 	polled[STOP] = (struct pollfd){.fd = self->stop, .events = POLLIN};
@@ -286,9 +354,11 @@ static void release(struct weir_inspector *self)
 	size_t i;
 
 	/* there are some in a child */
-	for (i = 0; i < CLIENTS; i++)
+	for (i = 0; i < CLIENTS; i++) {
+		weir_trace_free(self->clients[i].trace);
 		if (self->clients[i].fd >= 0)
 			(void)close(self->clients[i].fd);
+	}
 	if (self->stop >= 0)
 		(void)close(self->stop);
 	if (self->listener >= 0)
@@ -354,7 +424,7 @@ void weir_inspector_free(struct weir_inspector *inspector)
 	release(inspector);
 }
 
-/* --- By itself: lib/executor/living.h ------------------------------------------------------------ */
+/* --- By itself: lib/executor/living.h ------------------------------------- */
 
 /* Of this process; in a child, the parent's. */
 static struct weir_inspector *automatic;

@@ -63,6 +63,25 @@ def says_who_is_to_blame(pid):
     assert "16      16 100%" in table, table
 
 
+def traces(pid, folder):
+    """The program stands still, so a trace of it is empty; what is in one, the test
+    inspect/inspector says."""
+    said = json.loads(run("trace", pid, "0.01"))
+    assert said["otherData"]["unsafe"] is False, said
+    file = pathlib.Path(folder, "trace.json")
+    for arguments in (["-o", file, pid, "0.01"], [pid, "0.01", "-o", file]):
+        assert run("trace", *arguments) == ""
+        assert json.loads(file.read_text())["traceEvents"][0]["name"] == "process_name"
+        file.unlink()
+    assert "at most 60" in run("trace", "-o", file, pid, "61", status=1)
+    assert not file.exists()
+    assert "Is a directory" in run("trace", "-o", folder, pid, "0.01", status=1)
+    assert "no such process" in run("trace", "4194305", status=1)
+    assert "does not listen" in run("trace", str(os.getpid()), status=1)
+    for arguments in ([], ["-o"], ["-x", pid], [pid, "1", "1"], [pid, "0" * 40]):
+        assert "usage" in run("trace", *arguments, status=2), arguments
+
+
 def says_what_is_wrong(pid, folder):
     assert "no actor nobody" in run("why", pid, "nobody", status=1)
     assert "no such process" in run("why", "4194305", status=1)
@@ -177,6 +196,7 @@ def main():
         pid = str(program.pid)
         sockets = pathlib.Path(folder, "weir")
         says_who_is_to_blame(pid)
+        traces(pid, folder)
         says_what_is_wrong(pid, folder)
         top_is_for_scripts(pid)
         top_draws_on_a_terminal(pid)

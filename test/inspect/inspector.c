@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include <weir/inspector.h>
+#include <weir/trace.h>
 
 #include "inspect/inspector.h"
 
@@ -142,6 +144,152 @@ static void a_process_without_executors_is_idle(void **state)
 {
 	assert_int_equal(listen_at(path), 0);
 	assert_string_equal(asked("why\n"), "no actor is alive\n");
+	weir_inspector_free(inspector);
+}
+
+/* --- A trace -------------------------------------------------------------- */
+
+static const char busy[] = "error: another trace records in this process\n";
+
+static bool is_trace(const char *text)
+{
+	return strncmp(text, "{\"displayTimeUnit\"", 18) == 0 &&
+	       strcmp(text + strlen(text) - 3, "}}\n") == 0;
+}
+
+static void what_runs_meanwhile_is_traced(void **state)
+{
+	struct weir_trace *trace;
+	struct weir_sim *sim;
+	struct node node;
+	struct pollfd polled = {.events = POLLIN};
+	int fd;
+
+	assert_int_equal(weir_sim_new(&sim, 1, NULL), 0);
+	node_init(&node, weir_sim_executor(sim), "one", 1, 0);
+	node_start(&node);
+	assert_int_equal(listen_at(path), 0);
+	polled.fd = fd = come();
+	say(fd, "trace 0.02\n");
+	while (poll(&polled, 1, 1) == 0) {
+		node_put(&node, 0);
+		weir_sim_run(sim);
+	}
+	assert_true(is_trace(heard(fd)));
+	assert_non_null(strstr(answer, "{\"name\":\"one\",\"cat\":\"slice\""));
+	/* and then it is over */
+	assert_int_equal(weir_trace_new(&trace, NULL, NULL), 0);
+	assert_string_equal(asked("trace 1\n"), busy);
+	weir_trace_free(trace);
+	weir_inspector_free(inspector);
+	node_stop(&node);
+	weir_sim_run(sim);
+	assert_int_equal(weir_sim_free(sim), 0);
+}
+
+/* Until another one is there: a trace of a minute. */
+static int record(void)
+{
+	int fd = come();
+
+	say(fd, "trace 60\n");
+	while (strcmp(asked("trace 0.001\n"), busy) != 0)
+		;
+	return fd;
+}
+
+static void others_are_answered_while_it_records(void **state)
+{
+	int fd;
+
+	weir__inspector_patience_ns = 1000000; /* which is for others */
+	assert_int_equal(listen_at(path), 0);
+	fd = record();
+	assert_non_null(strstr(asked("help\n"), "json"));
+	assert_string_equal(asked("trace 0.001\n"), busy);
+	/* until who has asked for it goes */
+	assert_int_equal(close(fd), 0);
+	while (!is_trace(asked("trace 0.001\n")))
+		;
+	weir_inspector_free(inspector);
+}
+
+static void end_of_the_inspector_ends_its_trace(void **state)
+{
+	struct weir_trace *trace;
+	int fd;
+
+	assert_int_equal(listen_at(path), 0);
+	fd = record();
+	weir_inspector_free(inspector);
+	assert_string_equal(heard(fd), "");
+	assert_int_equal(weir_trace_new(&trace, NULL, NULL), 0);
+	weir_trace_free(trace);
+}
+
+static void time_of_a_trace_is_bounded(void **state)
+{
+	static const char *const lines[] = {
+		"trace 0\n",   "trace 0.0\n",
+		"trace 61\n",  "trace -1\n",
+		"trace 1s\n",  "trace 60.000000001\n",
+		"trace .\n",   "trace .5\n",
+		"trace 1 1\n", "trace 1e1\n",
+		"trace 1,5\n", "trace 18446744073709551617\n",
+		"trace inf\n", "trace 0.0000000001\n",
+	};
+	size_t i;
+
+	assert_int_equal(listen_at(path), 0);
+	for (i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		assert_string_equal(
+			asked(lines[i]),
+			"error: a trace is of more than 0 and at most 60 "
+			"seconds\n");
+	assert_non_null(strstr(asked("traces\n"), "error: that is not known"));
+	assert_true(is_trace(asked("trace 0.000000001\n")));
+	weir_inspector_free(inspector);
+}
+
+static void trace_without_memory_is_none(void **state)
+{
+	const struct weir_inspector_options options = {.path = path};
+	struct heap heap;
+	size_t fail = 1;
+	bool done;
+
+	do {
+		heap_init(&heap, ++fail);
+		assert_int_equal(weir_inspector_new(&inspector, &options,
+						    &heap.allocator),
+				 0);
+		done = is_trace(asked("trace 0.001\n"));
+		if (!done)
+			assert_string_equal(answer, "");
+		weir_inspector_free(inspector);
+		assert_int_equal(heap.live, 0);
+	} while (!done);
+	assert_true(fail > 6);
+}
+
+static void child_of_a_process_that_is_traced_has_no_trace(void **state)
+{
+	struct weir_trace *trace;
+	int fd, status;
+	pid_t child;
+
+	assert_int_equal(listen_at(path), 0);
+	fd = record();
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		weir_inspector_free(inspector);
+		_exit(weir_trace_new(&trace, NULL, NULL) == 0 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_string_equal(asked("trace 1\n"), busy);
+	assert_int_equal(close(fd), 0);
 	weir_inspector_free(inspector);
 }
 
@@ -484,6 +632,12 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CASE(what_waits_is_told),
 		CASE(a_process_without_executors_is_idle),
+		CASE(what_runs_meanwhile_is_traced),
+		CASE(others_are_answered_while_it_records),
+		CASE(end_of_the_inspector_ends_its_trace),
+		CASE(time_of_a_trace_is_bounded),
+		CASE(trace_without_memory_is_none),
+		CASE(child_of_a_process_that_is_traced_has_no_trace),
 		CASE(a_line_may_end_where_nothing_more_comes),
 		CASE(a_line_that_is_too_long_is_refused),
 		CASE(who_says_nothing_is_hung_up_on),
