@@ -31,9 +31,14 @@ const struct weir_allocator *weir_allocator_default(void)
 	return &default_allocator;
 }
 
+void *weir__alloc_raw(const struct weir_allocator *allocator, size_t size)
+{
+	return allocator->alloc(size, allocator->context);
+}
+
 void *weir__alloc(const struct weir_allocator *allocator, size_t size)
 {
-	void *memory = allocator->alloc(size, allocator->context);
+	void *memory = weir__alloc_raw(allocator, size);
 
 	if (memory)
 		memset(memory, 0, size);

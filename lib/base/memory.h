@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Allocation through a struct weir_allocator: zeroed memory, and memory that
- * starts on a cache line of its own.
+ * Allocation through a struct weir_allocator: zeroed memory, memory that is not,
+ * and memory that starts on a cache line of its own.
  */
 #ifndef WEIR_BASE_MEMORY_H
 #define WEIR_BASE_MEMORY_H
@@ -14,6 +14,9 @@
 
 /* Zeroed, or NULL. */
 void *weir__alloc(const struct weir_allocator *allocator, size_t size);
+
+/* The same, but whatever was in it. */
+void *weir__alloc_raw(const struct weir_allocator *allocator, size_t size);
 
 /* NULL is fine. `size` as at weir__alloc. */
 void weir__free(const struct weir_allocator *allocator, void *memory,

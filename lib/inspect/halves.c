@@ -10,51 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "inspect/places.h"
 
 /* The order of their addresses. */
 static int compare(const void *one, const void *other)
 {
 	return ((uintptr_t)one > (uintptr_t)other) -
 	       ((uintptr_t)one < (uintptr_t)other);
-}
-
-/* --- Ports ---------------------------------------------------------------- */
-
-static int by_port(const void *one, const void *other)
-{
-	const struct weir_seen_port *const *a = one, *const *b = other;
-
-	return compare((*a)->port, (*b)->port);
-}
-
-/* The ports in the order of their addresses. */
-static const struct weir_seen_port **sorted(const struct weir__snapshot *self)
-{
-	size_t n = self->seen.n_ports, i;
-	const struct weir_seen_port **ports =
-		weir__alloc(self->allocator, self->room_ports * sizeof(*ports));
-
-	if (!ports)
-		return NULL;
-	for (i = 0; i < n; i++)
-		ports[i] = &self->ports[i];
-	qsort(ports, n, sizeof(*ports), by_port);
-	return ports;
-}
-
-static size_t find(const struct weir__snapshot *self,
-		   const struct weir_seen_port **ports,
-		   const struct weir_port *port)
-{
-	const struct weir_seen_port key = {.port = port}, *wanted = &key;
-	const struct weir_seen_port **found;
-
-	if (!port)
-		return WEIR_NOWHERE;
-	found = bsearch(&wanted, ports, self->seen.n_ports, sizeof(*ports),
-			by_port);
-	return found ? (size_t)(*found - self->ports) : WEIR_NOWHERE;
 }
 
 /* --- Demands -------------------------------------------------------------- */
@@ -150,74 +112,61 @@ static void name_ports(struct weir_seen_port *ports, size_t n)
 	size_t all[WEIR_WAIT_OTHER + 1] = {0},
 				     so_far[WEIR_WAIT_OTHER + 1] = {0};
 	enum weir_wait sort;
-	char number[20];
+	struct weir_seen_port *port;
 	size_t i;
 
 	for (i = 0; i < n; i++)
 		if (weir__snapshot_port_name(ports[i].wait))
 			all[sort_of(ports[i].wait)]++;
 	for (i = 0; i < n; i++) {
-		if (!weir__snapshot_port_name(ports[i].wait))
+		port = &ports[i];
+		if (!weir__snapshot_port_name(port->wait))
 			continue;
-		sort = sort_of(ports[i].wait);
+		sort = sort_of(port->wait);
 		so_far[sort]++;
-		if (ports[i].name[0])
+		if (port->name[0])
 			continue;
-		number[0] = '\0';
 		if (all[sort] > 1)
-			(void)snprintf(number, sizeof(number), "%zu",
-				       so_far[sort]);
-		(void)snprintf(ports[i].name, sizeof(ports[i].name), "%s%s",
-			       port_names[sort], number);
+			(void)snprintf(port->name, sizeof(port->name), "%s%zu",
+				       port_names[sort], so_far[sort]);
+		else
+			weir__snapshot_name(port->name, sizeof(port->name),
+					    port_names[sort]);
 	}
-}
-
-static size_t find_actor(const struct weir__snapshot *self,
-			 const struct weir_actor *actor)
-{
-	size_t i;
-
-	for (i = 0; actor && i < self->seen.n_actors; i++)
-		if (self->actors[i].actor == actor)
-			return i;
-	return WEIR_NOWHERE;
 }
 
 /* --- All of it ------------------------------------------------------------ */
 
 int weir__snapshot_join(struct weir__snapshot *self)
 {
-	const struct weir_seen_port **ports = sorted(self);
+	struct weir__places ports;
 	struct weir_seen_demand *demand;
 	struct weir_seen_actor *actor;
-	struct weir_seen_port *port;
-	size_t i;
+	size_t i, p;
 
-	if (!ports)
+	if (!weir__places_init(&ports, self->allocator, self->ports,
+			       sizeof(*self->ports), self->seen.n_ports))
 		return -ENOMEM;
 	join_demands(self);
 	join_objects(self);
 	for (i = 0; i < self->seen.n_links; i++)
 		self->links[i].from =
-			find(self, ports, self->links[i].from_port);
+			weir__places_find(&ports, self->links[i].from_port);
 	for (i = 0; i < self->seen.n_demands; i++) {
 		demand = &self->demands[i];
-		demand->from = find(self, ports, demand->from_port);
-		demand->to = find(self, ports, demand->to_port);
+		demand->from = weir__places_find(&ports, demand->from_port);
+		demand->to = weir__places_find(&ports, demand->to_port);
 		if (demand->to != WEIR_NOWHERE)
 			self->ports[demand->to].subscribes = true;
-	}
-	for (i = 0; i < self->seen.n_ports; i++) {
-		port = &self->ports[i];
-		if (port->group_port)
-			port->group = find(self, ports, port->group_port);
 	}
 	for (i = 0; i < self->seen.n_actors; i++) {
 		actor = &self->actors[i];
 		name_ports(&self->ports[actor->port], actor->n_ports);
-		actor->other = find_actor(self, actor->other_actor);
+		for (p = actor->port; p < actor->port + actor->n_ports; p++)
+			self->ports[p].group = weir__places_find(
+				&ports, self->ports[p].group_port);
 	}
-	weir__free(self->allocator, ports, self->room_ports * sizeof(*ports));
+	weir__places_fini(&ports);
 	self->joined = true;
 	return 0;
 }

@@ -3,68 +3,34 @@
 #include "inspect/snapshot.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#include "base/memory.h"
-
-static int by_actor(const void *one, const void *other)
-{
-	const struct weir_seen_actor *const *a = one, *const *b = other;
-	uintptr_t x = (uintptr_t)(*a)->actor, y = (uintptr_t)(*b)->actor;
-
-	return (x > y) - (x < y);
-}
-
-/* The actors in the order of their addresses. */
-static const struct weir_seen_actor **sorted(const struct weir__snapshot *self)
-{
-	size_t n = self->seen.n_actors, i;
-	const struct weir_seen_actor **actors = weir__alloc(
-		self->allocator, self->room_actors * sizeof(*actors));
-
-	if (!actors)
-		return NULL;
-	for (i = 0; i < n; i++)
-		actors[i] = &self->actors[i];
-	qsort(actors, n, sizeof(*actors), by_actor);
-	return actors;
-}
-
-/* WEIR_NOWHERE: it is not there, or NULL. */
-static size_t find(const struct weir__snapshot *self,
-		   const struct weir_seen_actor **actors,
-		   const struct weir_actor *actor)
-{
-	const struct weir_seen_actor key = {.actor = actor}, *wanted = &key;
-	const struct weir_seen_actor **found;
-
-	if (!actor)
-		return WEIR_NOWHERE;
-	found = bsearch(&wanted, actors, self->seen.n_actors, sizeof(*actors),
-			by_actor);
-	return found ? (size_t)(*found - self->actors) : WEIR_NOWHERE;
-}
+#include "inspect/places.h"
 
 static void find_all(struct weir__snapshot *self,
-		     const struct weir_seen_actor **actors)
+		     const struct weir__places *actors)
 {
 	struct weir_seen_child *child;
 	struct weir_seen_pool *pool;
 	struct weir_seen_actor *actor;
 	size_t i, members_of;
 
+	for (i = 0; i < self->seen.n_actors; i++) {
+		actor = &self->actors[i];
+		actor->other = weir__places_find(actors, actor->other_actor);
+	}
 	for (i = 0; i < self->seen.n_children; i++) {
 		child = &self->children[i];
 		actor = &self->actors[child->actor];
 		actor->child = i;
-		actor->holder = find(self, actors, actor->holder_actor);
-		child->parent = find(self, actors, child->parent_actor);
-		child->culprit = find(self, actors, child->culprit_actor);
+		actor->holder = weir__places_find(actors, actor->holder_actor);
+		child->parent = weir__places_find(actors, child->parent_actor);
+		child->culprit =
+			weir__places_find(actors, child->culprit_actor);
 	}
 	for (i = 0; i < self->seen.n_pools; i++) {
 		pool = &self->pools[i];
 		self->actors[pool->actor].pool = i;
-		members_of = find(self, actors, pool->members_of);
+		members_of = weir__places_find(actors, pool->members_of);
 		if (members_of != WEIR_NOWHERE)
 			self->actors[members_of].pool = i;
 	}
@@ -116,19 +82,29 @@ static void find_members(struct weir__snapshot *self)
 	}
 }
 
+/* Something refers to an actor. */
+static bool has_references(const struct weir__snapshot *self)
+{
+	size_t i;
+
+	for (i = 0; i < self->seen.n_actors; i++)
+		if (self->actors[i].other_actor)
+			return true;
+	/* a pool without children has no member */
+	return self->seen.n_children > 0;
+}
+
 int weir__snapshot_holders(struct weir__snapshot *self)
 {
-	const struct weir_seen_actor **actors;
+	struct weir__places actors;
 
-	/* a pool without children has no member */
-	if (self->seen.n_children == 0)
+	if (!has_references(self))
 		return 0;
-	actors = sorted(self);
-	if (!actors)
+	if (!weir__places_init(&actors, self->allocator, self->actors,
+			       sizeof(*self->actors), self->seen.n_actors))
 		return -ENOMEM;
-	find_all(self, actors);
+	find_all(self, &actors);
 	find_members(self);
-	weir__free(self->allocator, actors,
-		   self->room_actors * sizeof(*actors));
+	weir__places_fini(&actors);
 	return 0;
 }

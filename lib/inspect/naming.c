@@ -7,6 +7,14 @@
 
 #include <string.h>
 
+void weir__snapshot_name(char *name, size_t room, const char *from)
+{
+	size_t n = strnlen(from, room - 1);
+
+	memcpy(name, from, n);
+	name[n] = '\0';
+}
+
 /* How many bytes the character there has; 0: it is none. As RFC 3629 has it. */
 static size_t utf8(const unsigned char *at)
 {

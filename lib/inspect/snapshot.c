@@ -8,8 +8,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -46,7 +44,7 @@ void weir__snapshot_add_name(struct weir_seen_actor *actor, const char *part)
 {
 	size_t n = strlen(actor->name);
 
-	(void)snprintf(actor->name + n, sizeof(actor->name) - n, "%s", part);
+	weir__snapshot_name(actor->name + n, sizeof(actor->name) - n, part);
 }
 
 /* --- Under the lock ------------------------------------------------------- */
@@ -133,8 +131,8 @@ static void add_waits(struct weir__look *look, const struct weir__asked *part)
 		&self->snapshot->actors[self->snapshot->seen.n_actors];
 
 	if (part->name)
-		(void)snprintf(actor->asked, sizeof(actor->asked), "%s",
-			       part->name);
+		weir__snapshot_name(actor->asked, sizeof(actor->asked),
+				    part->name);
 	actor->asked_for = part->wait;
 	actor->at_ns = part->at_ns;
 	actor->fd = part->fd;
@@ -157,8 +155,8 @@ static void see_name(struct weir_seen_port *seen,
 
 	for (; name && name->name; name++)
 		if (name->offset == at)
-			(void)snprintf(seen->name, sizeof(seen->name), "%s",
-				       name->name);
+			weir__snapshot_name(seen->name, sizeof(seen->name),
+					    name->name);
 }
 
 static WEIR__LOOKS void see_port(struct taking *self,
@@ -313,14 +311,14 @@ bool weir__snapshot_make_room(struct weir__snapshot *made,
 	const struct weir_allocator *allocator = made->allocator;
 
 	made->rooms = *rooms;
-	made->executors = weir__alloc(
+	made->executors = weir__alloc_raw(
 		allocator, rooms->executors * sizeof(*made->executors));
-	made->threads =
-		weir__alloc(allocator, rooms->threads * sizeof(*made->threads));
-	made->children = weir__alloc(allocator,
-				     rooms->children * sizeof(*made->children));
+	made->threads = weir__alloc_raw(
+		allocator, rooms->threads * sizeof(*made->threads));
+	made->children = weir__alloc_raw(
+		allocator, rooms->children * sizeof(*made->children));
 	made->pools =
-		weir__alloc(allocator, rooms->pools * sizeof(*made->pools));
+		weir__alloc_raw(allocator, rooms->pools * sizeof(*made->pools));
 	made->seen.executors = made->executors;
 	made->seen.threads = made->threads;
 	made->seen.children = made->children;
@@ -342,16 +340,16 @@ struct weir__snapshot *weir__snapshot_new(
 	made->room_actors = n_actors;
 	made->room_ports = made->room_links = 4 * n_actors;
 	made->room_demands = made->room_objects = 2 * n_actors;
-	made->actors = weir__alloc(allocator,
-				   made->room_actors * sizeof(*made->actors));
-	made->ports =
-		weir__alloc(allocator, made->room_ports * sizeof(*made->ports));
-	made->links =
-		weir__alloc(allocator, made->room_links * sizeof(*made->links));
-	made->demands = weir__alloc(allocator, made->room_demands *
-						       sizeof(*made->demands));
-	made->objects = weir__alloc(allocator, made->room_objects *
-						       sizeof(*made->objects));
+	made->actors = weir__alloc_raw(
+		allocator, made->room_actors * sizeof(*made->actors));
+	made->ports = weir__alloc_raw(allocator,
+				      made->room_ports * sizeof(*made->ports));
+	made->links = weir__alloc_raw(allocator,
+				      made->room_links * sizeof(*made->links));
+	made->demands = weir__alloc_raw(
+		allocator, made->room_demands * sizeof(*made->demands));
+	made->objects = weir__alloc_raw(
+		allocator, made->room_objects * sizeof(*made->objects));
 	made->seen.actors = made->actors;
 	made->seen.ports = made->ports;
 	made->seen.links = made->links;

@@ -70,7 +70,7 @@ bool weir__snapshot_make_room(struct weir__snapshot *snapshot,
 /* Of an actor with that gate; WEIR_WAIT_OTHER: it waits at a port. */
 enum weir_wait weir__snapshot_wait(uint32_t gate);
 
-/* As much of it as there is room for. */
+/* Behind what is there, as much of it as there is room for. */
 void weir__snapshot_add_name(struct weir_seen_actor *actor, const char *part);
 
 /* The same actors wait for the same, and nothing has gone through a link. */
@@ -131,6 +131,8 @@ const struct weir_seen_pool *weir__snapshot_full_pool(
 
 /* --- naming.c ------------------------------------------------------------ */
 
+/* As much of the name as there is room for, with its 0. */
+void weir__snapshot_name(char *name, size_t room, const char *from);
 /* Makes `?` of what is no UTF-8 in names, and blanks of what is control. */
 void weir__snapshot_mend(struct weir__snapshot *self);
 

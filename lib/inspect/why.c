@@ -74,10 +74,9 @@ size_t weir__snapshot_links(const struct weir_snapshot *snapshot, size_t port,
 
 /* --- What holds a port back ------------------------------------------------ */
 
-static bool waits_at_ports(const struct weir_snapshot *seen, size_t actor)
+/* If one of them is blocked. */
+static bool waits_at_blocked(const struct weir_snapshot *seen, size_t actor)
 {
-	size_t p;
-
 	switch (seen->actors[actor].wait) {
 	case WEIR_WAIT_NONE:
 	case WEIR_WAIT_WAKE:
@@ -85,10 +84,16 @@ static bool waits_at_ports(const struct weir_snapshot *seen, size_t actor)
 	case WEIR_WAIT_THREAD:
 		return false;
 	default:
-		if (weir__wait_halted(seen->actors[actor].wait))
-			return false;
-		break;
+		return !weir__wait_halted(seen->actors[actor].wait);
 	}
+}
+
+static bool waits_at_ports(const struct weir_snapshot *seen, size_t actor)
+{
+	size_t p;
+
+	if (!waits_at_blocked(seen, actor))
+		return false;
 	for (p = 0; p < seen->actors[actor].n_ports; p++)
 		if (seen->ports[seen->actors[actor].port + p].blocked)
 			return true;
@@ -328,7 +333,7 @@ static bool is_needed(const struct search *search, size_t port)
 
 	return seen->ports[port].blocked &&
 	       seen->ports[port].group == WEIR_NOWHERE &&
-	       waits_at_ports(seen, seen->ports[port].actor);
+	       waits_at_blocked(seen, seen->ports[port].actor);
 }
 
 /* Counts what is to be met. */
@@ -368,7 +373,7 @@ static void meet_roots(struct search *search, enum weir__rank rank)
 			meet_actor(search, i, rank);
 	for (i = 0; i < seen->n_ports; i++) {
 		if (!seen->ports[i].blocked ||
-		    !waits_at_ports(seen, seen->ports[i].actor))
+		    !waits_at_blocked(seen, seen->ports[i].actor))
 			continue;
 		if (search->left[i] == 0 && own_rank(seen, i) == rank)
 			meet_port(search, i, rank);
@@ -490,18 +495,17 @@ static void find_root(struct weir__cause *causes, size_t actor)
 
 /* --- Who is held up ------------------------------------------------------- */
 
-/* It has items that it could take, and does not run. */
-static bool has_items(const struct weir_snapshot *seen, size_t actor)
+/* It has items that it could take, and does not run. Its first link is that one, if
+ * any ends at it. */
+static bool has_items(const struct weir_snapshot *seen, size_t actor,
+		      size_t first)
 {
-	const struct weir_seen_actor *it = &seen->actors[actor];
-	size_t p, first, n, i;
+	size_t behind = seen->actors[actor].port + seen->actors[actor].n_ports;
+	size_t i;
 
-	for (p = it->port; p < it->port + it->n_ports; p++) {
-		first = weir__snapshot_links(seen, p, &n);
-		for (i = first; i < first + n; i++)
-			if (seen->links[i].fill >= seen->ports[p].burst)
-				return true;
-	}
+	for (i = first; i < seen->n_links && seen->links[i].to < behind; i++)
+		if (seen->links[i].fill >= seen->ports[seen->links[i].to].burst)
+			return true;
 	return false;
 }
 
@@ -522,7 +526,8 @@ static bool wants_items(const struct weir_snapshot *seen, size_t actor)
 }
 
 /* Others stop it from doing what it could. */
-static bool is_stuck(const struct weir__snapshot *self, size_t actor)
+static bool is_stuck(const struct weir__snapshot *self, size_t actor,
+		     size_t first_link)
 {
 	const struct weir__cause *cause = &self->causes[actor];
 	enum weir_wait wait = self->seen.actors[actor].wait;
@@ -531,7 +536,7 @@ static bool is_stuck(const struct weir__snapshot *self, size_t actor)
 		return false;
 	if (wait == WEIR_WAIT_THREAD || weir__wait_halted(wait) ||
 	    waits_for_holder(&self->seen, actor) ||
-	    has_items(&self->seen, actor))
+	    has_items(&self->seen, actor, first_link))
 		return true;
 	if (wants_items(&self->seen, actor))
 		return false;
@@ -553,11 +558,15 @@ static bool is_stuck(const struct weir__snapshot *self, size_t actor)
 
 static void count_stuck(struct weir__snapshot *self)
 {
-	size_t i;
+	size_t i, link = 0;
 
-	for (i = 0; i < self->seen.n_actors; i++)
-		if (is_stuck(self, i))
+	for (i = 0; i < self->seen.n_actors; i++) {
+		while (link < self->seen.n_links &&
+		       self->links[link].to < self->actors[i].port)
+			link++;
+		if (is_stuck(self, i, link))
 			self->causes[self->causes[i].root].n_stuck++;
+	}
 }
 
 /* --- All of it ------------------------------------------------------------ */
@@ -652,7 +661,7 @@ int weir__snapshot_causes(struct weir__snapshot *snapshot)
 	struct search search = {.snapshot = snapshot};
 	int rc = make_room(&search);
 
-	snapshot->causes = weir__alloc(
+	snapshot->causes = weir__alloc_raw(
 		allocator, snapshot->room_actors * sizeof(*snapshot->causes));
 	if (!snapshot->causes)
 		rc = -ENOMEM;
