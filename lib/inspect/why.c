@@ -17,6 +17,10 @@
  * 3  The cause of an actor is an edge to an actor of the same rank which was met
  *    before it. So the way of causes ends at a root; but in a cycle it stays
  *    there.
+ * 4  A subscriber that has been sent all it has requested is a root of its own,
+ *    whatever its actor waits for beside: what it requests it need not take. So
+ *    an edge to it is met with the roots, and it is the cause of its actor
+ *    before other ports: the way from that edge ends there.
  */
 #include "inspect/snapshot.h"
 
@@ -32,6 +36,7 @@ struct edge {
 	size_t port;
 	size_t actor; /* WEIR_NOWHERE: outside */
 	size_t next;  /* edge to the same actor, or WEIR_NOWHERE */
+	bool asks;    /* claim 4 */
 };
 
 struct search {
@@ -42,8 +47,9 @@ struct search {
 	size_t n_edges;
 	size_t n_ports; /* with the actors */
 	/* of each port: its first edge, and of the one behind it; how many of
-	 * them it still waits for, of a weir_any its members; the rank at which it
-	 * was met; the next port at the same object */
+	 * them it still waits for, of a weir_any its members, and once it is met
+	 * which one it was met by, or itself; the rank at which it was met; the
+	 * next port at the same object */
 	size_t *first, *left, *met, *beside;
 	/* of each actor: the first edge to it, how many ports it still waits
 	 * for, and its place among those that were met; and these */
@@ -120,23 +126,24 @@ static bool blocked_for(const struct weir_snapshot *seen, size_t port,
 	       seen->ports[port].wait == wait;
 }
 
-/* Called twice: the first time edges are counted, and then they are made. */
-static void add_edge(struct search *search, size_t port, size_t actor)
+/* Called twice: the first time edges are counted, NULL, and then they are made. */
+static struct edge *add_edge(struct search *search, size_t port, size_t actor)
 {
 	struct edge *edge;
 
 	if (!search->edges) {
 		search->first[port + 1]++;
 		search->n_edges++;
-		return;
+		return NULL;
 	}
 	edge = &search->edges[search->first[port] + search->left[port]++];
 	*edge = (struct edge){
 		.port = port, .actor = actor, .next = WEIR_NOWHERE};
 	if (actor == WEIR_NOWHERE)
-		return;
+		return edge;
 	edge->next = search->to[actor];
 	search->to[actor] = (size_t)(edge - search->edges);
+	return edge;
 }
 
 static void add_link(struct search *search, const struct weir_seen_link *link)
@@ -147,11 +154,11 @@ static void add_link(struct search *search, const struct weir_seen_link *link)
 	if (blocked_for(seen, link->to, WEIR_WAIT_INPUT) && !link->ended &&
 	    link->fill < seen->ports[link->to].burst &&
 	    !(link->from_port == NULL && seen->ports[link->to].subscribes))
-		add_edge(search, link->to, actor_of(seen, link->from));
+		(void)add_edge(search, link->to, actor_of(seen, link->from));
 	if ((blocked_for(seen, link->from, WEIR_WAIT_ROOM) ||
 	     blocked_for(seen, link->from, WEIR_WAIT_DEMAND)) &&
 	    room < seen->ports[link->from].burst)
-		add_edge(search, link->from, actor_of(seen, link->to));
+		(void)add_edge(search, link->from, actor_of(seen, link->to));
 }
 
 /* A subscriber that has requested no more waits for nobody. */
@@ -160,12 +167,19 @@ static void add_demand(struct search *search,
 {
 	const struct weir_snapshot *seen = &search->snapshot->seen;
 	bool owes = demand->requested > demand->sent;
+	struct edge *edge;
 
-	if (blocked_for(seen, demand->from, WEIR_WAIT_DEMAND) && !owes)
-		add_edge(search, demand->from, actor_of(seen, demand->to));
+	if (blocked_for(seen, demand->from, WEIR_WAIT_DEMAND) && !owes) {
+		edge = add_edge(search, demand->from,
+				actor_of(seen, demand->to));
+		if (edge)
+			edge->asks =
+				blocked_for(seen, demand->to, WEIR_WAIT_INPUT);
+	}
 	if (blocked_for(seen, demand->to, WEIR_WAIT_INPUT) &&
 	    (owes || !demand->subscription))
-		add_edge(search, demand->to, actor_of(seen, demand->from));
+		(void)add_edge(search, demand->to,
+			       actor_of(seen, demand->from));
 }
 
 /* It has what the port waits for, or could bring it: a permit, or items or room
@@ -186,7 +200,7 @@ static void add_object_edges(struct search *search, size_t port)
 
 	for (n = 0; other != WEIR_NOWHERE && n < MOST_AT_OBJECT; n++) {
 		if (could_give(&ports[port], &ports[other]))
-			add_edge(search, port, ports[other].actor);
+			(void)add_edge(search, port, ports[other].actor);
 		other = search->beside[other];
 	}
 }
@@ -200,7 +214,7 @@ static void add_place(struct search *search, size_t port)
 	if (blocked_for(seen, port, WEIR_WAIT_PERMIT) &&
 	    seen->actors[actor].holder != WEIR_NOWHERE &&
 	    weir__snapshot_full_pool(seen, actor))
-		add_edge(search, port, seen->actors[actor].holder);
+		(void)add_edge(search, port, seen->actors[actor].holder);
 }
 
 /* Of an actor that waits at no port. */
@@ -210,9 +224,9 @@ static void add_own_edge(struct search *search, size_t actor)
 	const struct weir_seen_actor *it = &seen->actors[actor];
 
 	if (waits_for_holder(seen, actor))
-		add_edge(search, seen->n_ports + actor, it->holder);
+		(void)add_edge(search, seen->n_ports + actor, it->holder);
 	else if (it->wait == WEIR_WAIT_WAKE && it->other != WEIR_NOWHERE)
-		add_edge(search, seen->n_ports + actor, it->other);
+		(void)add_edge(search, seen->n_ports + actor, it->other);
 }
 
 static void add_edges(struct search *search)
@@ -272,6 +286,16 @@ static enum weir__rank outside_rank(const struct weir_snapshot *seen,
 							 : WEIR__RANK_INSIDE;
 }
 
+/* What the edge leads to waits for nobody. */
+static bool is_met_at(const struct weir_snapshot *seen, const struct edge *edge,
+		      enum weir__rank rank)
+{
+	if (edge->asks)
+		return rank == WEIR__RANK_INSIDE;
+	return edge->actor == WEIR_NOWHERE &&
+	       outside_rank(seen, edge->port) == rank;
+}
+
 static bool one_is_enough(const struct weir_snapshot *seen, size_t port)
 {
 	return port < seen->n_ports &&
@@ -302,12 +326,13 @@ static void meet_actor(struct search *search, size_t actor,
 static void meet_port(struct search *search, size_t port, enum weir__rank rank)
 {
 	const struct weir_snapshot *seen = &search->snapshot->seen;
-	size_t actor = owner_of(seen, port);
+	size_t actor = owner_of(seen, port), by = port;
 
-	for (;; port = seen->ports[port].group) {
+	for (;; by = port, port = seen->ports[port].group) {
 		if (search->met[port] != WEIR__RANK_CYCLE)
 			return;
 		search->met[port] = rank;
+		search->left[port] = by;
 		if (port >= seen->n_ports ||
 		    seen->ports[port].group == WEIR_NOWHERE)
 			break;
@@ -378,8 +403,7 @@ static void meet_roots(struct search *search, enum weir__rank rank)
 		if (search->left[i] == 0 && own_rank(seen, i) == rank)
 			meet_port(search, i, rank);
 		for (e = search->first[i]; e < search->first[i + 1]; e++)
-			if (search->edges[e].actor == WEIR_NOWHERE &&
-			    outside_rank(seen, i) == rank)
+			if (is_met_at(seen, &search->edges[e], rank))
 				meet_edge(search, &search->edges[e], rank);
 	}
 }
@@ -403,9 +427,8 @@ static bool is_cause(const struct search *search, size_t actor,
 {
 	const struct weir__cause *causes = search->snapshot->causes;
 
-	if (edge->actor == WEIR_NOWHERE)
-		return outside_rank(&search->snapshot->seen, edge->port) ==
-		       rank;
+	if (edge->asks || edge->actor == WEIR_NOWHERE)
+		return is_met_at(&search->snapshot->seen, edge, rank);
 	return causes[edge->actor].rank == rank &&
 	       (rank == WEIR__RANK_CYCLE ||
 		search->place[edge->actor] < search->place[actor]);
@@ -423,7 +446,7 @@ static size_t next_of(const struct search *search, size_t port,
 	return WEIR_NOWHERE;
 }
 
-/* Of a weir_any, a member for which that rank was found; or itself. */
+/* Of a weir_any, the member that met it, or one in a cycle; or itself. */
 static size_t member_of(const struct search *search, size_t group)
 {
 	const struct weir__snapshot *self = search->snapshot;
@@ -431,11 +454,19 @@ static size_t member_of(const struct search *search, size_t group)
 		&self->actors[self->ports[group].actor];
 	size_t p;
 
+	if (search->met[group] != WEIR__RANK_CYCLE)
+		return search->left[group];
 	for (p = actor->port; p < actor->port + actor->n_ports; p++)
-		if (self->ports[p].group == group && self->ports[p].blocked &&
-		    search->met[p] == search->met[group])
+		if (self->ports[p].group == group && self->ports[p].blocked)
 			return p;
 	return group;
+}
+
+/* Claim 4. */
+static bool could_request(const struct search *search, size_t port)
+{
+	return search->snapshot->ports[port].subscribes &&
+	       !has_edges(search, port);
 }
 
 /* The port at which the actor waits for the worst. That its output has no room
@@ -450,6 +481,8 @@ static size_t worst_port(const struct search *search, size_t actor)
 		if (!is_needed(search, p) ||
 		    search->met[p] != self->causes[actor].rank)
 			continue;
+		if (could_request(search, p))
+			return p;
 		if (found == WEIR_NOWHERE ||
 		    (self->ports[found].wait == WEIR_WAIT_INPUT &&
 		     self->ports[p].wait != WEIR_WAIT_INPUT))
@@ -531,6 +564,7 @@ static bool is_stuck(const struct weir__snapshot *self, size_t actor,
 {
 	const struct weir__cause *cause = &self->causes[actor];
 	enum weir_wait wait = self->seen.actors[actor].wait;
+	enum weir_wait asked_for = self->seen.actors[actor].asked_for;
 
 	if (wait == WEIR_WAIT_NONE)
 		return false;
@@ -541,9 +575,10 @@ static bool is_stuck(const struct weir__snapshot *self, size_t actor,
 	if (wants_items(&self->seen, actor))
 		return false;
 	if (cause->port == WEIR_NOWHERE)
-		return cause->next != WEIR_NOWHERE ||
-		       (self->seen.actors[actor].wait == WEIR_WAIT_WAKE &&
-			self->seen.actors[actor].asked_for == WEIR_WAIT_PERMIT);
+		return wait == WEIR_WAIT_WAKE &&
+		       (cause->next == WEIR_NOWHERE
+				? asked_for == WEIR_WAIT_PERMIT
+				: asked_for != WEIR_WAIT_INPUT);
 	switch (self->seen.ports[cause->port].wait) {
 	case WEIR_WAIT_ROOM:
 	case WEIR_WAIT_DEMAND:

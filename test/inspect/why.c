@@ -260,6 +260,25 @@ static void a_subscriber_that_nobody_subscribes_is_told(void **state)
 			    "subscribed\n");
 }
 
+/* It requests where it takes nothing, and so could go on. */
+static void a_subscriber_that_also_has_a_link_is_no_cycle(void **state)
+{
+	const struct weir_reactive_in_options none = {
+		.demand = weir_demand_zero};
+	struct node *source = node("source", 0, 2), *sink = node("sink", 2, 0);
+
+	publish(source);
+	subscribe(sink, &publisher.publisher, &none);
+	node_link(source, 1, sink, 1);
+	run();
+	assert_string_equal(why(executor, NULL),
+			    "1 held up by: sink.in1 has requested no more than "
+			    "0 items\n");
+	assert_string_equal(why(executor, source),
+			    "source.out1 waits for demand of sink\n"
+			    "sink.in1 has requested no more than 0 items\n");
+}
+
 /* --- Objects -------------------------------------------------------------- */
 
 static void takes_from(struct node *node, struct weir_semaphore_port *port,
@@ -334,6 +353,32 @@ static void a_full_channel_waits_for_who_takes_from_it(void **state)
 	assert_int_equal(weir_channel_free(channel), 0);
 }
 
+/* --- One is enough -------------------------------------------------------- */
+
+/* Of an actor that waits for any of two, the way that is found first counts. */
+static void of_any_the_one_that_is_nearest_is_told(void **state)
+{
+	struct node *slow = node("slow", 0, 2), *late = node("late", 1, 1);
+	struct node *leaf = node("leaf", 2, 0);
+	struct weir_any any;
+	int i;
+
+	node_link(slow, 0, late, 0);
+	node_link(late, 0, leaf, 0);
+	node_link(slow, 1, leaf, 1);
+	assert_int_equal(weir_any_init(&any, &leaf->actor), 0);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(weir_any_add(&any, &leaf->ins[i].port), 0);
+	weir_actor_suspend(&slow->actor);
+	run();
+	assert_string_equal(why(executor, leaf),
+			    "leaf.in2 waits for input from slow\n"
+			    "slow is suspended\n");
+	while (n_nodes > 0)
+		node_stop(&nodes[--n_nodes]);
+	weir_sim_run(sim);
+}
+
 /* --- Cycles ---------------------------------------------------------------- */
 
 static void a_cycle_without_a_token_is_a_deadlock(void **state)
@@ -398,6 +443,25 @@ static void who_waits_for_the_outside_is_idle(void **state)
 			    "first waits for input from outside\n");
 }
 
+static void a_flow_into_an_idle_actor_is_idle(void **state)
+{
+	struct node *first = node("first", 1, 1), *sink = node("sink", 1, 0);
+	struct weir_flow *flow = weir_flow_from_out(&first->outs[0], 4);
+	struct weir_flow_run *flow_run;
+
+	flow = weir_flow_into_in(flow, &sink->ins[0]);
+	assert_int_equal(weir_flow_start(flow, executor, NULL, &flow_run), 0);
+	run();
+	assert_string_equal(why(executor, NULL),
+			    "idle: nobody is held up, and nobody runs\n"
+			    "first waits for input from outside\n");
+	while (n_nodes > 0)
+		node_stop(&nodes[--n_nodes]);
+	weir_sim_run(sim);
+	weir_flow_run_free(flow_run);
+	weir_flow_free(flow);
+}
+
 static void who_is_about_to_run_holds_nobody_up(void **state)
 {
 	struct node *source = node("source", 0, 1), *sink = node("sink", 1, 0);
@@ -440,12 +504,15 @@ int main(void)
 		test(an_outsider_that_requests_too_little_is_told),
 		test(a_publisher_outside_that_sends_nothing_is_told),
 		test(a_subscriber_that_nobody_subscribes_is_told),
+		test(a_subscriber_that_also_has_a_link_is_no_cycle),
 		test(two_semaphores_in_opposite_order_are_a_deadlock),
 		test(a_full_channel_waits_for_who_takes_from_it),
+		test(of_any_the_one_that_is_nearest_is_told),
 		test(a_cycle_without_a_token_is_a_deadlock),
 		test(who_waits_for_a_cycle_is_told_of_it),
 		test(without_actors_there_is_nobody),
 		test(who_waits_for_the_outside_is_idle),
+		test(a_flow_into_an_idle_actor_is_idle),
 		test(who_is_about_to_run_holds_nobody_up),
 		test(bad_input_says_nothing),
 	};

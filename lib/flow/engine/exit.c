@@ -228,8 +228,20 @@ static void wait_close(struct weir__op *op)
 	weir_actor_unref(actor);
 }
 
+/* The island that has the items: they are what it waits for the end of. */
+static WEIR__LOOKS const struct weir_actor *wait_waits_for(
+	const struct weir__op *op)
+{
+	const struct exit *exit =
+		*(const struct exit *const *)(const void *)op->state;
+
+	return &exit->island->actor;
+}
+
 static const struct weir__kind wait_kind = {
 	.name = "into",
+	.awaits = WEIR_WAIT_INPUT,
+	.waits_for = wait_waits_for,
 	.state_size = sizeof(struct exit *),
 	.pull = wait_pull,
 	.close = wait_close,
