@@ -351,6 +351,8 @@ static bool see_lane(struct inquiry *self, const struct kind *kind,
 		.capacity = (uint32_t)mask + 1,
 		.items = weir__tail_index((uint32_t)tail),
 		.ended = weir__tail_ended((uint32_t)tail),
+		.items_ever = WEIR_UNKNOWN,
+		.rate = WEIR_UNKNOWN,
 	};
 	link->fill = weir__index_diff(link->items, (uint32_t)head);
 	/* as in a look of the process's own */
@@ -649,6 +651,7 @@ static bool see_port(struct inquiry *self, uint64_t port, uint64_t actor)
 		.at_ns = WEIR_FOREVER,
 		.fd = -1,
 		.burst = (uint32_t)burst,
+		.since_ns = WEIR_UNKNOWN,
 		.shared = WEIR_NOWHERE,
 	};
 	seen->blocked = seen->takes_part && blocked;
@@ -736,6 +739,7 @@ static void see_actor(struct inquiry *self, uint64_t task, uint64_t id,
 		.id = id,
 		.wait = weir__snapshot_wait((uint32_t)gate),
 		.port = snapshot->seen.n_ports,
+		.since_ns = WEIR_UNKNOWN,
 		.home = WEIR_NOWHERE,
 		.at_ns = WEIR_FOREVER,
 		.fd = -1,

@@ -12,6 +12,7 @@
 #include "executor/wait.h"
 
 #define FIRST 64u /* slots of the first block */
+#define AHEAD 4u  /* of the actor that is looked at */
 
 /* Slots of the first n blocks. */
 static uint32_t slots_before(uint32_t n)
@@ -359,6 +360,10 @@ bool weir__registry_look(struct weir__registry *registry, uint32_t *index,
 		/* acquire: the task; pairs with the release in
 		 * weir__registry_add() */
 		ck_pr_fence_acquire();
+		/* another comes into the cache meanwhile */
+		if (*index + AHEAD < end)
+			__builtin_prefetch(
+				ck_pr_load_ptr(slot(registry, *index + AHEAD)));
 		if (task && !see(task, id_of(registry, *index), context))
 			break;
 		n += task != NULL;

@@ -239,12 +239,24 @@ static bool is_left_alone(const struct weir_seen_executor *executor)
 		executor->kind == WEIR_EXECUTOR_SIM);
 }
 
+static bool any_stands(const struct weir__snapshot *self)
+{
+	size_t i;
+
+	for (i = 0; i < self->seen.n_executors; i++)
+		if (self->executors[i].stands)
+			return true;
+	return false;
+}
+
 void weir__snapshot_due(struct weir__snapshot *self)
 {
 	const struct weir_seen_executor *home;
 	struct weir_seen_actor *actor;
 	size_t i;
 
+	if (!any_stands(self))
+		return;
 	for (i = 0; i < self->seen.n_actors; i++) {
 		actor = &self->actors[i];
 		if (!is_due(actor) || !self->executors[actor->home].stands)

@@ -71,6 +71,8 @@ static WEIR__LOOKS void add_link(struct weir__look *look,
 		.capacity = capacity,
 		.items = weir__tail_index(word),
 		.ended = weir__tail_ended(word),
+		.items_ever = WEIR_UNKNOWN,
+		.rate = WEIR_UNKNOWN,
 	};
 	link->fill = weir__index_diff(link->items, weir__lane_head(lane));
 	/* the words are not of one moment: it was emptied meanwhile */
@@ -185,6 +187,7 @@ static WEIR__LOOKS void see_port(struct taking *self,
 		.at_ns = WEIR_FOREVER,
 		.fd = -1,
 		.burst = port->burst,
+		.since_ns = WEIR_UNKNOWN,
 		.shared = WEIR_NOWHERE,
 	};
 	seen->blocked = seen->takes_part && ck_pr_load_32(port->block);
@@ -283,6 +286,7 @@ static WEIR__LOOKS bool see_actor(struct weir_task *task, uint64_t id,
 		.id = id,
 		.wait = weir__snapshot_wait(gate),
 		.port = snapshot->seen.n_ports,
+		.since_ns = WEIR_UNKNOWN,
 		/* its row comes when its actors have been seen */
 		.home = snapshot->seen.n_executors,
 		.at_ns = WEIR_FOREVER,
@@ -534,19 +538,11 @@ int weir__snapshot_look(struct weir__snapshot **at,
 
 /* --- Comparing ----------------------------------------------------------- */
 
-/* Nothing is known that a sampler would. */
+/* Nor when it was taken, or what moved, is known. */
 static void know_nothing(struct weir__snapshot *self)
 {
-	size_t i;
-
 	self->seen.now_ns = self->seen.moved_ns = WEIR_UNKNOWN;
 	self->seen.window_ns = self->seen.period_ns = WEIR_UNKNOWN;
-	for (i = 0; i < self->seen.n_actors; i++)
-		self->actors[i].since_ns = WEIR_UNKNOWN;
-	for (i = 0; i < self->seen.n_ports; i++)
-		self->ports[i].since_ns = WEIR_UNKNOWN;
-	for (i = 0; i < self->seen.n_links; i++)
-		self->links[i].items_ever = self->links[i].rate = WEIR_UNKNOWN;
 }
 
 void weir__snapshot_waits(struct weir__snapshot *self)

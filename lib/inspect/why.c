@@ -240,6 +240,8 @@ static void add_edges(struct search *search)
 		add_link(search, &seen->links[i]);
 	for (i = 0; i < seen->n_demands; i++)
 		add_demand(search, &seen->demands[i]);
+	if (seen->n_objects == 0 && seen->n_pools == 0)
+		return;
 	for (i = 0; i < seen->n_ports; i++) {
 		if (seen->ports[i].blocked &&
 		    seen->ports[i].shared != WEIR_NOWHERE)
@@ -647,6 +649,8 @@ static void chain_ports(struct search *search)
 
 	for (i = 0; i < seen->n_objects; i++)
 		search->at[i] = WEIR_NOWHERE;
+	if (seen->n_objects == 0)
+		return;
 	for (i = seen->n_ports; i-- > 0;) {
 		object = seen->ports[i].shared;
 		if (object == WEIR_NOWHERE)
