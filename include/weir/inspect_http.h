@@ -16,7 +16,8 @@
  *    address for that. A page of another site that is open in a browser gets
  *    nothing: requests for another host than this machine are refused, and
  *    those that a browser says another site has sent.
- * 2. It can be looked at only: GET and HEAD.
+ * 2. It can be looked at only: GET and HEAD. Who asks for a trace (trace.h) has
+ *    the program traced for at most a minute.
  * 3. The server is an actor on an executor of the program's, without a thread.
  *    It looks only when it is asked, and at most five times a second, however
  *    many ask. A turn of it takes as long as a snapshot with its text, about a

@@ -68,12 +68,16 @@ static struct weir_inspect_http *of(struct weir_actor *actor)
 
 /* --- Connections ---------------------------------------------------------- */
 
+static uint64_t deadline_after(const struct weir_inspect_http *self,
+			       uint64_t from_ns)
+{
+	return self->idle_ns < WEIR_FOREVER - from_ns ? from_ns + self->idle_ns
+						      : WEIR_FOREVER;
+}
+
 static uint64_t deadline_of(const struct weir_inspect_http *self)
 {
-	uint64_t now_ns = weir_executor_now(self->actor.executor);
-
-	return self->idle_ns < WEIR_FOREVER - now_ns ? now_ns + self->idle_ns
-						     : WEIR_FOREVER;
+	return deadline_after(self, weir_executor_now(self->actor.executor));
 }
 
 /* The daemon has no more connections than there are places. */
@@ -104,14 +108,21 @@ static void connected(void *context, struct MHD_Connection *connection,
 	}
 }
 
-static void answered(void *context, struct MHD_Connection *connection,
-		     void **request, enum MHD_RequestTerminationCode code)
+static struct guest *guest_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
 		connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	struct guest *guest = info->socket_context;
 
-	guest->deadline_ns = deadline_of(context);
+	return info->socket_context;
+}
+
+static void answered(void *context, struct MHD_Connection *connection,
+		     void **request, enum MHD_RequestTerminationCode code)
+{
+	struct weir_inspect_http *self = context;
+
+	guest_of(connection)->deadline_ns = deadline_of(self);
+	weir__http_recording_drop(&self->view.recording, connection);
 }
 
 /* The daemon sees that a connection is over, and closes it. Returns when the
@@ -136,6 +147,18 @@ static uint64_t cut_off_late(struct weir_inspect_http *self)
 	return next_ns;
 }
 
+/* Who waits for a trace is not late before it has ended. Returns when it does. */
+static uint64_t wait_for_trace(struct weir_inspect_http *self)
+{
+	const struct weir__http_recording *recording = &self->view.recording;
+	uint64_t until_ns = weir__http_recording_until(recording);
+
+	if (until_ns != WEIR_FOREVER)
+		guest_of(recording->connection)->deadline_ns =
+			deadline_after(self, until_ns);
+	return until_ns;
+}
+
 /* --- The actor ------------------------------------------------------------ */
 
 static inline int turn(struct weir_actor *actor)
@@ -143,11 +166,16 @@ static inline int turn(struct weir_actor *actor)
 	struct weir_inspect_http *self = of(actor);
 	struct pollfd polled = {.fd = self->fd, .events = POLLIN};
 	uint64_t next_ns = weir_executor_now(actor->executor) + RETRY_NS;
+	uint64_t traced_ns;
 	MHD_UNSIGNED_LONG_LONG left_ms = 1;
 	int rc;
 
+	if (weir__http_recording_until(&self->view.recording) <=
+	    weir_executor_now(actor->executor))
+		weir__http_recording_end(&self->view.recording);
 	if (MHD_run(self->daemon) != MHD_YES)
 		return -EIO;
+	traced_ns = wait_for_trace(self);
 	if (self->n_open > 0)
 		next_ns = cut_off_late(self);
 	else
@@ -162,12 +190,17 @@ static inline int turn(struct weir_actor *actor)
 		next_ns = WEIR_FOREVER;
 	}
 	rc = weir_fd_again(&self->ready);
-	return rc < 0 ? rc : weir_delay_until(&self->due, next_ns);
+	return rc < 0 ? rc
+		      : weir_delay_until(&self->due, traced_ns < next_ns
+							     ? traced_ns
+							     : next_ns);
 }
 WEIR_TURN(turn)
 
 static void close_all(struct weir_inspect_http *self)
 {
+	/* what is suspended could not be closed */
+	weir__http_recording_end(&self->view.recording);
 	if (self->daemon)
 		MHD_stop_daemon(self->daemon);
 	self->daemon = NULL;
@@ -307,10 +340,10 @@ static int start_daemon(struct weir_inspect_http *self)
 
 	if (fd < 0)
 		return fd;
-	self->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL,
-					weir__http_answer, &self->view,
-					MHD_OPTION_ARRAY, options,
-					MHD_OPTION_END);
+	self->daemon =
+		MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0,
+				 NULL, NULL, weir__http_answer, &self->view,
+				 MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 	if (!self->daemon) {
 		(void)close(fd);
 		return -ENOMEM;

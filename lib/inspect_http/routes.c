@@ -40,6 +40,8 @@ struct answer {
 	struct body *body;
 	size_t n;
 	bool is_look; /* it shows a look, which has a number */
+	bool is_late; /* it comes when the connection goes on */
+	bool is_head; /* only what is above it is asked for */
 };
 
 static void refuse(struct answer *answer, unsigned int status, const char *why)
@@ -208,6 +210,34 @@ static void tell_metrics(struct answer *answer)
 	look_and_tell(answer, say_metrics);
 }
 
+static void record(struct answer *answer)
+{
+	struct weir__http_view *view = answer->view;
+	uint64_t seconds = 1;
+	int rc;
+
+	if (!number_of(answer, "seconds", &seconds) || seconds == 0 ||
+	    seconds > WEIR__HTTP_RECORDING_S_MAX) {
+		refuse(answer, MHD_HTTP_BAD_REQUEST,
+		       "a trace is of 1 to 60 seconds\n");
+		return;
+	}
+	if (answer->is_head) {
+		refuse(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "GET\n");
+		return;
+	}
+	rc = weir__http_recording_begin(&view->recording, answer->connection,
+					weir_executor_now(view->clock) +
+						seconds * UINT64_C(1000000000),
+					view->allocator);
+	answer->is_late = rc == 0;
+	if (rc == -EBUSY)
+		refuse(answer, MHD_HTTP_CONFLICT,
+		       "another trace records in this process\n");
+	else if (rc < 0)
+		refuse(answer, MHD_HTTP_SERVICE_UNAVAILABLE, "no memory\n");
+}
+
 static const struct {
 	const char *path, *type;
 	void (*tell)(struct answer *answer);
@@ -217,6 +247,7 @@ static const struct {
 	{"/why", PLAIN, tell_why},
 	{"/dot", "text/vnd.graphviz; charset=utf-8", tell_dot},
 	{"/metrics", "text/plain; version=0.0.4; charset=utf-8", tell_metrics},
+	{"/trace", "application/json", record},
 };
 
 static void find(struct answer *answer, const char *path)
@@ -231,7 +262,8 @@ static void find(struct answer *answer, const char *path)
 		return;
 	}
 	refuse(answer, MHD_HTTP_NOT_FOUND,
-	       "/ /snapshot.json /why /why?actor=N /dot /metrics\n");
+	       "/ /snapshot.json /why /why?actor=N /dot /metrics "
+	       "/trace?seconds=N\n");
 }
 
 /* --- Who asks ------------------------------------------------------------- */
@@ -314,7 +346,9 @@ static bool put_headers(const struct answer *answer,
 			return false;
 	if (answer->status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		return MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW,
-					       "GET, HEAD") == MHD_YES;
+					       answer->is_head ? "GET"
+							       : "GET, HEAD") ==
+		       MHD_YES;
 	if (!answer->is_look)
 		return true;
 	(void)snprintf(number, sizeof(number), "%" PRIu64,
@@ -323,10 +357,11 @@ static bool put_headers(const struct answer *answer,
 	       MHD_YES;
 }
 
-/* MHD_NO: there is no memory, and the connection is closed. */
-static enum MHD_Result send_answer(const struct answer *answer)
+/* MHD_NO: there is no memory, and the connection is closed. The response may be
+ * NULL; it is given up. */
+static enum MHD_Result send_response(const struct answer *answer,
+				     struct MHD_Response *response)
 {
-	struct MHD_Response *response = response_of(answer);
 	enum MHD_Result rc = MHD_NO;
 
 	if (!response)
@@ -336,6 +371,20 @@ static enum MHD_Result send_answer(const struct answer *answer)
 					response);
 	MHD_destroy_response(response);
 	return rc;
+}
+
+/* The time is over for which the connection was suspended. */
+static enum MHD_Result send_recording(struct answer *answer)
+{
+	struct MHD_Response *response =
+		weir__http_recording_take(&answer->view->recording);
+
+	answer->type = "application/json";
+	if (!response) {
+		refuse(answer, MHD_HTTP_SERVICE_UNAVAILABLE, "no memory\n");
+		response = response_of(answer);
+	}
+	return send_response(answer, response);
 }
 
 /* Its type is libmicrohttpd's.
@@ -352,6 +401,7 @@ enum MHD_Result weir__http_answer(void *context,
 		.view = context,
 		.connection = connection,
 		.status = MHD_HTTP_OK,
+		.is_head = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0,
 	};
 
 	/* what is to be read comes with a body, for which there is no use */
@@ -362,6 +412,10 @@ enum MHD_Result weir__http_answer(void *context,
 		*request = (void *)(uintptr_t)&begun;
 		return MHD_YES;
 	}
+	if (weir__http_recording_is_of(&answer.view->recording, connection))
+		return send_recording(&answer);
 	judge(&answer, path, method);
-	return send_answer(&answer);
+	if (answer.is_late)
+		return MHD_YES;
+	return send_response(&answer, response_of(&answer));
 }

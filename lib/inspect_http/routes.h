@@ -8,6 +8,7 @@
 #include <weir/inspect.h>
 
 #include "inspect_http/loopback.h"
+#include "inspect_http/recording.h"
 
 struct weir_allocator;
 struct weir_sampler;
@@ -23,6 +24,7 @@ struct weir__http_view {
 	/* the last one, or NULL; when it was taken, and how many before */
 	struct weir_snapshot *snapshot;
 	uint64_t at_ns, number;
+	struct weir__http_recording recording;
 };
 
 /* Nobody asks any more. */

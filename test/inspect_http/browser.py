@@ -149,6 +149,13 @@ def a_user_finds_the_culprit(browser):
     # what moves has a rate, and a line
     browser.until(f"{ROWS}.find(row => row.dataset.name === 'merge')"
                   ".querySelector('.past path').getAttribute('d').includes('L')")
+    # the link to a trace gives one, that of a second while nobody watches
+    assert browser.get("document.getElementById('trace').download") == "trace.json"
+    slices = browser.call("POST", "/execute/async", {"args": [], "script":
+                          "fetch(document.getElementById('trace').href.replace('=5', '=1'))"
+                          ".then((answer) => answer.json()).then((trace) => arguments[0]("
+                          "trace.traceEvents.filter((event) => event.ph === 'X').length))"})
+    assert slices > 0
     # it goes on
     staged.say("open")
     browser.until(text("#counts"), "5 actors, 4 links")
@@ -168,7 +175,7 @@ def the_keyboard_is_enough(browser):
     browser.open(staged.url + "#actor=look+up")
     # the address says which actor is selected
     browser.until(f"{text('#why-one')}.startsWith('look up waits for room in database')")
-    # the skip link, the button, the graph, the selected one's links, the heads, a row
+    # the skip link, that to a trace, the button, the graph, the selected one's links, the heads, a row
     seen = []
     for _ in range(20):
         browser.press("tab")
@@ -176,7 +183,7 @@ def the_keyboard_is_enough(browser):
                                 "(document.activeElement)"))
         if seen[-1] == "TR":
             break
-    assert seen[:2] == ["skip", "pause"] and "svg" in seen and "filter" in seen, seen
+    assert seen[:3] == ["skip", "trace", "pause"] and "svg" in seen and "filter" in seen, seen
     assert browser.get("document.activeElement.dataset.name") == "look up"
     browser.press("end")
     last = browser.get(f"{ROWS}.at(-1).dataset.name")
