@@ -38,7 +38,7 @@
 #include "inspect/inspector.h"
 #include "inspect/socket_path.h"
 #include "inspect/onlooker.h"
-#include "inspect/recording.h"
+#include "inspect/trace_answer.h"
 
 #define CLIENTS 4u
 #define RETRY_MS 50
@@ -173,8 +173,8 @@ static void begin_trace(struct weir_inspector *self, struct client *client,
 /* Its time is over. */
 static void end_trace(struct weir_inspector *self, struct client *client)
 {
-	int rc = weir__recording_text(client->trace, self->allocator,
-				      &client->answer);
+	int rc = weir__trace_answer(client->trace, self->allocator,
+				    &client->answer);
 
 	weir_trace_free(client->trace);
 	client->trace = NULL;
@@ -186,7 +186,7 @@ static void end_trace(struct weir_inspector *self, struct client *client)
 static void answer_line(struct weir_inspector *self, struct client *client)
 {
 	uint64_t ns;
-	int rc = weir__recording_asked(client->line, &ns);
+	int rc = weir__trace_asked(client->line, &ns);
 
 	if (rc == 0)
 		begin_trace(self, client, ns);

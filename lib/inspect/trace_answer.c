@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inspect/recording.h"
+#include "inspect/trace_answer.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@ static uint64_t number(const char **at)
 {
 	uint64_t n = 0;
 
-	while (**at >= '0' && **at <= '9' && n <= WEIR__RECORDING_S_MAX)
+	while (**at >= '0' && **at <= '9' && n <= WEIR__TRACE_S_MAX)
 		n = 10 * n + (uint64_t)(*(*at)++ - '0');
 	return n;
 }
@@ -40,7 +40,7 @@ static bool read_seconds(const char *text, uint64_t *ns)
 	return *at == '\0';
 }
 
-int weir__recording_asked(const char *line, uint64_t *ns)
+int weir__trace_asked(const char *line, uint64_t *ns)
 {
 	static const char word[] = "trace";
 	const char *rest = line + strlen(word);
@@ -52,7 +52,7 @@ int weir__recording_asked(const char *line, uint64_t *ns)
 	if (!*rest)
 		return 0;
 	return read_seconds(rest, ns) && *ns > 0 &&
-			       *ns <= WEIR__RECORDING_S_MAX * WEIR__SECOND
+			       *ns <= WEIR__TRACE_S_MAX * WEIR__SECOND
 		       ? 0
 		       : -EINVAL;
 }
@@ -79,9 +79,9 @@ static int read_all(int fd, const struct weir_allocator *allocator,
 	return 0;
 }
 
-int weir__recording_text(struct weir_trace *trace,
-			 const struct weir_allocator *allocator,
-			 struct weir__answer *answer)
+int weir__trace_answer(struct weir_trace *trace,
+		       const struct weir_allocator *allocator,
+		       struct weir__answer *answer)
 {
 	int fd = memfd_create("weir-trace", MFD_CLOEXEC);
 	int rc;
