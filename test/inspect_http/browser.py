@@ -135,6 +135,11 @@ def a_user_finds_the_culprit(browser):
                        ".map(e => e.textContent).sort().join()") == "look up,parse,read requests"
     # the first row is the one that holds up most
     assert browser.get(f"{ROWS}[0].dataset.name") == "database"
+    # of a flow it is said which operator waits
+    for name, waits in (("database", "waits for a permit in database"),
+                        ("sensor a", "waits for a time in sensor a")):
+        browser.until(f"{ROWS}.find(row => row.dataset.name.startsWith('{name}')).innerText"
+                      f".includes('{waits}')")
     # a click upon one that is held up tells the way to the culprit
     browser.click("#rows tr[data-name='parse']")
     browser.until(text("#why-one"), "parse waits for room in look up\n"
@@ -175,7 +180,8 @@ def the_keyboard_is_enough(browser):
     browser.open(staged.url + "#actor=look+up")
     # the address says which actor is selected
     browser.until(f"{text('#why-one')}.startsWith('look up waits for room in database')")
-    # the skip link, that to a trace, the button, the graph, the selected one's links, the heads, a row
+    # the skip link, that to a trace, the button, the graph, the selected one's links, the
+    # heads, a row
     seen = []
     for _ in range(20):
         browser.press("tab")
