@@ -13,7 +13,10 @@
  *    found first, from the roots up, then what is met at the next one. So the
  *    rank of an actor is the worst of what it needs, of which the best counts
  *    where one is enough. Each edge is looked at once.
- * 2  What is never met is a cycle, or waits for one.
+ * 2  What is left then is a cycle, or waits for one. But an actor may be left that
+ *    waits for input alone, while an operator of its waits for a time or for a
+ *    descriptor: what that one holds can go on, so the actor is a root, too. All
+ *    that is met from such roots is no cycle.
  * 3  The cause of an actor is an edge to an actor of the same rank which was met
  *    before it. So the way of causes ends at a root; but in a cycle it stays
  *    there.
@@ -339,7 +342,8 @@ static void meet_port(struct search *search, size_t port, enum weir__rank rank)
 		    seen->ports[port].group == WEIR_NOWHERE)
 			break;
 	}
-	if (--search->ports_left[actor] == 0)
+	if (--search->ports_left[actor] == 0 &&
+	    search->snapshot->causes[actor].rank == WEIR__RANK_CYCLE)
 		meet_actor(search, actor, rank);
 }
 
@@ -410,15 +414,56 @@ static void meet_roots(struct search *search, enum weir__rank rank)
 	}
 }
 
-static void meet_all(struct search *search, enum weir__rank rank)
+/* Who waits for those that were met from `done` on. */
+static void meet_behind(struct search *search, size_t done,
+			enum weir__rank rank)
 {
-	size_t done = search->n_queue, e;
+	size_t e;
 
-	meet_roots(search, rank);
 	for (; done < search->n_queue; done++)
 		for (e = search->to[search->queue[done]]; e != WEIR_NOWHERE;
 		     e = search->edges[e].next)
 			meet_edge(search, &search->edges[e], rank);
+}
+
+static void meet_all(struct search *search, enum weir__rank rank)
+{
+	size_t done = search->n_queue;
+
+	meet_roots(search, rank);
+	meet_behind(search, done, rank);
+}
+
+/* At its ports it waits for input, and one of its operators for something else. */
+static bool could_wake(const struct weir_snapshot *seen, size_t actor)
+{
+	const struct weir_seen_actor *it = &seen->actors[actor];
+	size_t p;
+
+	if (!waits_at_ports(seen, actor) ||
+	    !((it->asked_for == WEIR_WAIT_TIME && it->at_ns != WEIR_FOREVER) ||
+	      (it->asked_for == WEIR_WAIT_FD && it->fd >= 0)))
+		return false;
+	for (p = it->port; p < it->port + it->n_ports; p++)
+		if (seen->ports[p].blocked &&
+		    seen->ports[p].wait != WEIR_WAIT_INPUT)
+			return false;
+	return true;
+}
+
+/* Claim 2. From now on they wait at no port. */
+static void meet_wakers(struct search *search)
+{
+	struct weir__snapshot *snapshot = search->snapshot;
+	size_t done = search->n_queue, i;
+
+	for (i = 0; i < snapshot->seen.n_actors; i++)
+		if (snapshot->causes[i].rank == WEIR__RANK_CYCLE &&
+		    could_wake(&snapshot->seen, i)) {
+			snapshot->actors[i].wait = WEIR_WAIT_WAKE;
+			meet_actor(search, i, WEIR__RANK_INSIDE);
+		}
+	meet_behind(search, done, WEIR__RANK_INSIDE);
 }
 
 /* --- Causes ---------------------------------------------------------------- */
@@ -687,6 +732,7 @@ static void find_causes(struct search *search)
 	begin(search);
 	meet_all(search, WEIR__RANK_OUTSIDE);
 	meet_all(search, WEIR__RANK_INSIDE);
+	meet_wakers(search);
 	for (i = 0; i < snapshot->seen.n_actors; i++)
 		find_cause(search, i);
 	for (i = 0; i < snapshot->seen.n_actors; i++)

@@ -422,6 +422,32 @@ static void who_waits_for_a_cycle_is_told_of_it(void **state)
 			    "this is a cycle: they wait for each other\n");
 }
 
+/* What the delay holds goes on by itself. */
+static void a_cycle_that_an_operator_can_end_is_none(void **state)
+{
+	struct node *source = node("source", 0, 2), *zip = node("zip", 2, 0);
+	struct weir_flow *flow = weir_flow_from_out(&source->outs[0], 4);
+	struct weir_flow_run *flow_run;
+
+	flow = weir_flow_delay(flow, UINT64_C(3600000000000), 8);
+	flow = weir_flow_into_in(flow, &zip->ins[0]);
+	assert_int_equal(weir_flow_start(flow, executor, NULL, &flow_run), 0);
+	node_link(source, 1, zip, 1);
+	run();
+	assert_string_equal(why(executor, NULL),
+			    "2 held up by: delay waits until 3600000000000 ns "
+			    "in delay\n");
+	assert_string_equal(why(executor, source),
+			    "source.out2 waits for room in zip\n"
+			    "zip.in1 waits for input from delay\n"
+			    "delay waits until 3600000000000 ns in delay\n");
+	while (n_nodes > 0)
+		node_stop(&nodes[--n_nodes]);
+	weir_sim_run(sim);
+	weir_flow_run_free(flow_run);
+	weir_flow_free(flow);
+}
+
 /* --- No stall ------------------------------------------------------------- */
 
 static void without_actors_there_is_nobody(void **state)
@@ -510,6 +536,7 @@ int main(void)
 		test(of_any_the_one_that_is_nearest_is_told),
 		test(a_cycle_without_a_token_is_a_deadlock),
 		test(who_waits_for_a_cycle_is_told_of_it),
+		test(a_cycle_that_an_operator_can_end_is_none),
 		test(without_actors_there_is_nobody),
 		test(who_waits_for_the_outside_is_idle),
 		test(a_flow_into_an_idle_actor_is_idle),

@@ -335,7 +335,7 @@ static struct weir_flow *stalling(struct weir_flow *flow)
 		flow = weir_flow_acquire(flow, &it.never);
 		break;
 	case 1:
-		flow = weir_flow_delay(flow, UINT64_C(1) << 50, 1);
+		flow = weir_flow_delay(flow, UINT64_C(1) << 50, 1 + draw(8));
 		break;
 	case 2:
 		flow = weir_flow_flat_map(flow, 1, never, NULL);
