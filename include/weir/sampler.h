@@ -30,8 +30,9 @@ struct weir_sampler_options {
 	uint64_t window_ns;
 	/*
 	 * A stall is that an actor holds others up, and has not moved for so
-	 * long; 0: nobody is told of stalls. Who waits until a time that is set
-	 * and has not come does not stall, nor does a program that is idle.
+	 * long; 0: nobody is told of stalls. Who waits until a time that is set,
+	 * as a restart in back-off does, stalls when it has not moved so long
+	 * after that time. A program that is idle does not stall.
 	 */
 	uint64_t stall_ns;
 	/*

@@ -494,6 +494,17 @@ static struct news see_ports(struct weir__history *self,
 	return news;
 }
 
+/* Until when an actor waits whose operators wait for nothing else;
+ * WEIR_FOREVER: not known. */
+static uint64_t due_of(const struct weir_seen_actor *actor)
+{
+	return actor->wait == WEIR_WAIT_WAKE &&
+			       actor->wakers == 1u << WEIR_WAIT_TIME &&
+			       actor->asked_for == WEIR_WAIT_TIME
+		       ? actor->at_ns
+		       : WEIR_FOREVER;
+}
+
 static bool see_actor(struct weir__history *self,
 		      const struct weir_snapshot *seen, size_t i,
 		      uint64_t now_ns)
@@ -515,6 +526,7 @@ static bool see_actor(struct weir__history *self,
 		past->asked = false;
 	past->wait = actor->wait;
 	past->at = news.at;
+	past->due_ns = due_of(actor);
 	past->state = state_of(seen, actor);
 	return news.moved;
 }
@@ -605,6 +617,10 @@ int weir__history_feed(struct weir__history *self,
 		moved |= see_link(self, &seen->links[i], i, now_ns);
 	for (i = 0; i < seen->n_actors; i++)
 		moved |= see_actor(self, seen, i, now_ns);
+	for (i = 0; i < seen->n_children; i++)
+		if (seen->children[i].until_ns != WEIR_FOREVER)
+			self->now.actors[seen->children[i].actor].due_ns =
+				seen->children[i].until_ns;
 	self->still = self->any && !moved;
 	if (moved)
 		self->moved_ns = now_ns;
@@ -666,16 +682,24 @@ static bool rests(const struct weir__history *self,
 	return self->now_ns - past->since_ns >= stall_ns;
 }
 
-/* The first port that it waits at is one for a time that is set and to come. */
-static bool waits_for_time(const struct weir__history *self,
-			   const struct weir__actor_past *past)
+/* A time that is set, and has not come, or not so long ago. */
+static bool is_ahead(const struct weir__history *self, uint64_t at_ns,
+		     uint64_t stall_ns)
 {
-	uint64_t at_ns;
+	return at_ns != WEIR_FOREVER &&
+	       (at_ns > self->now_ns || self->now_ns - at_ns < stall_ns);
+}
 
-	if (past->wait != WEIR_WAIT_TIME || past->at == WEIR_NOWHERE)
-		return false;
-	at_ns = self->now.ports[past->port + past->at].at_ns;
-	return at_ns > self->now_ns && at_ns != WEIR_FOREVER;
+/* It waits for such a time: at the first port that it waits at, or at none. */
+static bool waits_for_time(const struct weir__history *self,
+			   const struct weir__actor_past *past,
+			   uint64_t stall_ns)
+{
+	uint64_t at_ns = past->due_ns;
+
+	if (past->wait == WEIR_WAIT_TIME && past->at != WEIR_NOWHERE)
+		at_ns = self->now.ports[past->port + past->at].at_ns;
+	return is_ahead(self, at_ns, stall_ns);
 }
 
 bool weir__history_asks(struct weir__history *self, uint64_t stall_ns)
@@ -687,7 +711,7 @@ bool weir__history_asks(struct weir__history *self, uint64_t stall_ns)
 	for (i = 0; i < self->now.n_actors; i++) {
 		past = &self->now.actors[i];
 		if (past->asked || !rests(self, past, stall_ns) ||
-		    waits_for_time(self, past))
+		    waits_for_time(self, past, stall_ns))
 			continue;
 		past->asked = true;
 		asks = true;
@@ -695,20 +719,28 @@ bool weir__history_asks(struct weir__history *self, uint64_t stall_ns)
 	return asks;
 }
 
-/* The root waits for a time that is set and has not come. */
-static bool is_planned(const struct weir__history *self,
+/* Until when the root waits; WEIR_FOREVER: it does not, or it is not known. */
+static uint64_t due_at(const struct weir__history *self,
 		       const struct weir__snapshot *snapshot, size_t root)
 {
 	const struct weir_seen_actor *actor = &snapshot->actors[root];
 	size_t p = snapshot->causes[root].port;
 
 	if (p == WEIR_NOWHERE)
-		return actor->wait == WEIR_WAIT_BACKOFF ||
-		       (actor->wait == WEIR_WAIT_WAKE &&
-			actor->wakers == 1u << WEIR_WAIT_TIME);
-	return snapshot->ports[p].wait == WEIR_WAIT_TIME &&
-	       snapshot->ports[p].at_ns != WEIR_FOREVER &&
-	       snapshot->ports[p].at_ns > self->now_ns;
+		return actor->wait == WEIR_WAIT_WAKE
+			       ? due_of(actor)
+			       : self->now.actors[root].due_ns;
+	return snapshot->ports[p].wait == WEIR_WAIT_TIME
+		       ? snapshot->ports[p].at_ns
+		       : WEIR_FOREVER;
+}
+
+/* It waits for a time, and nobody knows for which one. */
+static bool has_hidden_time(const struct weir_seen_actor *actor)
+{
+	return actor->wait == WEIR_WAIT_WAKE &&
+	       actor->wakers == 1u << WEIR_WAIT_TIME &&
+	       actor->at_ns == WEIR_FOREVER;
 }
 
 /* It, or each of its cycle, rests. */
@@ -741,9 +773,10 @@ bool weir__history_stalls(struct weir__history *self,
 			continue;
 		if (!root_rests(self, causes, i, stall_ns))
 			continue;
-		if (is_planned(self, snapshot, i)) {
-			/* its time may pass */
-			past->asked = causes[i].port == WEIR_NOWHERE;
+		if (has_hidden_time(&snapshot->actors[i]))
+			continue;
+		if (is_ahead(self, due_at(self, snapshot, i), stall_ns)) {
+			past->asked = false; /* its time may pass */
 			continue;
 		}
 		stalls |= !past->told;

@@ -39,6 +39,8 @@ struct weir__actor_past {
 	bool asked;
 	bool told; /* that it holds others up, and it has not moved since */
 	uint64_t since_ns;
+	/* until when it waits, at no port; WEIR_FOREVER: not known */
+	uint64_t due_ns;
 	uint64_t ns[WEIR__STATES]; /* of this window */
 	uint16_t shares[WEIR__STATES];
 };
@@ -114,7 +116,7 @@ bool weir__history_asks(struct weir__history *self, uint64_t stall_ns);
 
 /*
  * True: an actor holds others up, has not moved for so long, and waits for no
- * time that is set; and that is told for the first time since it last moved.
+ * time that is set, or has waited so long behind it; and that is told for the first time since it last moved.
  * From now on it has been told. The snapshot is the one that was fed last, and
  * has its causes.
  */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "base/memory.h"
 #include "inspect/history.h"
 
 static struct heap heap;
@@ -250,6 +251,73 @@ static void time_does_not_go_back(void **state)
 	assert_int_equal(made->actors[0].since_ns, 100);
 }
 
+/* Of `to`, which holds `from` up; whether that is told at each time. */
+static bool stalls_at(uint64_t now_ns)
+{
+	bool stalls;
+
+	feed(now_ns);
+	if (!weir__history_asks(&history, 10))
+		return false;
+	assert_int_equal(weir__snapshot_causes(made), 0);
+	stalls = weir__history_stalls(&history, made, 10);
+	weir__free(&heap.allocator, made->causes,
+		   made->room_actors * sizeof(*made->causes));
+	made->causes = NULL;
+	return stalls;
+}
+
+static void to_waits_for(enum weir_wait wait)
+{
+	made->actors[1].wait = wait;
+	made->actors[1].holder = made->actors[0].holder = WEIR_NOWHERE;
+	made->actors[1].other = made->actors[0].other = WEIR_NOWHERE;
+	made->actors[1].at_ns = WEIR_FOREVER;
+	made->ports[0].shared = made->ports[1].shared = WEIR_NOWHERE;
+}
+
+static void who_restarts_later_stalls_when_it_does_not(void **state)
+{
+	const struct weir__rooms rooms = {1, 1, 1, 1};
+
+	to_waits_for(WEIR_WAIT_BACKOFF);
+	assert_true(weir__snapshot_make_room(made, &rooms));
+	made->children[0] = (struct weir_seen_child){
+		.actor = 1,
+		.parent = WEIR_NOWHERE,
+		.culprit = WEIR_NOWHERE,
+		.until_ns = 100,
+	};
+	made->seen.n_children = 1;
+	assert_false(stalls_at(0));
+	assert_false(stalls_at(20));
+	assert_false(stalls_at(109));
+	assert_true(stalls_at(110));
+	assert_false(stalls_at(200));
+	/* or at once, if no time is set */
+	made->children[0].until_ns = WEIR_FOREVER;
+	made->links[0].items++; /* and one was taken */
+	assert_false(stalls_at(300));
+	assert_true(stalls_at(310));
+}
+
+static void an_operator_stalls_when_its_time_has_passed(void **state)
+{
+	to_waits_for(WEIR_WAIT_WAKE);
+	made->actors[1].wakers = 1u << WEIR_WAIT_TIME;
+	made->actors[1].asked_for = WEIR_WAIT_TIME;
+	made->actors[1].at_ns = 100;
+	assert_false(stalls_at(0));
+	assert_false(stalls_at(20));
+	assert_false(stalls_at(109));
+	assert_true(stalls_at(110));
+	/* what is nested in it may have one that nobody knows */
+	made->links[0].items++;
+	made->actors[1].at_ns = WEIR_FOREVER;
+	assert_false(stalls_at(200));
+	assert_false(stalls_at(300));
+}
+
 static void without_memory_nobody_has_looked(void **state)
 {
 	size_t n;
@@ -296,6 +364,8 @@ int main(void)
 		test(shares_make_a_thousand),
 		test(shares_do_not_overflow),
 		test(time_does_not_go_back),
+		test(who_restarts_later_stalls_when_it_does_not),
+		test(an_operator_stalls_when_its_time_has_passed),
 		test(without_memory_nobody_has_looked),
 	};
 

@@ -3,6 +3,7 @@
 #include "inspect/kit.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <semaphore.h>
 
@@ -19,11 +20,17 @@ static const struct weir_backoff one_second = {
 	.max_ns = SECOND,
 };
 
+static const struct weir_backoff one_hour = {
+	.min_ns = 3600 * SECOND,
+	.max_ns = 3600 * SECOND,
+};
+
 static const struct weir_rule escalates = {
 	.directive = WEIR_DIRECTIVE_ESCALATE,
 };
 
 static const struct weir_strategy delays_it = {.backoff = &one_second},
+				  delays_it_long = {.backoff = &one_hour},
 				  escalates_it = {.rules = &escalates,
 						  .n_rules = 1},
 				  all_in_turn = {
@@ -37,6 +44,7 @@ static int says_later(struct weir_actor *actor)
 }
 
 static const struct weir_lifecycle delays = {.strategy = &delays_it},
+				   delays_long = {.strategy = &delays_it_long},
 				   escalating = {.strategy = &escalates_it},
 				   group = {.strategy = &all_in_turn},
 				   stubborn = {.stopping = says_later};
@@ -147,6 +155,42 @@ static void a_child_in_back_off_is_blamed(void **state)
 	assert_int_equal(child_of(snapshot, worker)->restarts, 1);
 	assert_int_equal(child_of(snapshot, worker)->until_ns, WEIR_FOREVER);
 	weir_snapshot_free(snapshot);
+}
+
+static void count_stall(const struct weir_snapshot *snapshot, void *context)
+{
+	++*(size_t *)context;
+}
+
+static void who_waits_in_back_off_does_not_stall(void **state)
+{
+	struct node *source = node("source", 0, 1), *top = node("top", 0, 0);
+	struct node *worker = node("worker", 1, 0);
+	struct weir_actor_id id = child(WEIR_ACTOR_ID_NONE, top, &delays);
+	size_t stalls = 0, i;
+	const struct weir_sampler_options options = {
+		.by_hand = true,
+		.stall_ns = SECOND / 10,
+		.on_stall = count_stall,
+		.context = &stalls,
+	};
+	struct weir_sampler *sampler;
+
+	assert_int_equal(
+		weir_sampler_new(&sampler, &world.executor, 1, &options), 0);
+	worker->before = fail_once;
+	node_link(source, 0, worker, 0);
+	(void)child(id, worker, NULL);
+	node_start(source);
+	world_settle(&world);
+	for (i = 1; i < 20; i++) {
+		(void)weir_sim_run_until(world.sim, i * SECOND / 20, 1000);
+		assert_int_equal(weir_sampler_step(sampler), 0);
+	}
+	assert_non_null(
+		strstr(why(world.executor, NULL), "held up by: worker"));
+	assert_int_equal(stalls, 0);
+	assert_int_equal(weir_sampler_free(sampler), 0);
 }
 
 static void one_that_has_failed_as_its_child_has_is_blamed(void **state)
@@ -329,6 +373,43 @@ static const char *why_it_waits(const struct node *of, enum weir_wait wait)
 	return text;
 }
 
+static void on_threads_a_child_in_back_off_is_blamed(void **state)
+{
+	struct node *source = node("source", 0, 1), *top = node("top", 0, 0);
+	struct node *worker = node("worker", 1, 0);
+	struct weir_actor_id id = child(WEIR_ACTOR_ID_NONE, top, &delays_long);
+	uint64_t now_ns = weir_executor_now(world.executor);
+	struct weir_snapshot *snapshot;
+	char text[256], expected[256];
+	uint64_t at_ns;
+
+	worker->before = fail_once;
+	node_link(source, 0, worker, 0);
+	(void)child(id, worker, NULL);
+	node_start(source);
+	for (;;) {
+		snapshot = taken(world.executor);
+		if (snapshot->settled && snapshot->executors[0].busy == 0 &&
+		    snapshot->executors[0].queued == 0 &&
+		    child_of(snapshot, worker)->until_ns != WEIR_FOREVER)
+			break;
+		weir_snapshot_free(snapshot);
+		(void)sched_yield();
+	}
+	at_ns = child_of(snapshot, worker)->until_ns;
+	assert_in_range(at_ns, now_ns + 3600 * SECOND,
+			weir_executor_now(world.executor) + 3600 * SECOND);
+	(void)weir_snapshot_why_text(snapshot, WEIR_NOWHERE, text,
+				     sizeof(text));
+	(void)snprintf(expected, sizeof(expected),
+		       "2 held up by: worker has failed (Input/output error), "
+		       "and restarts at %" PRIu64 " ns\n",
+		       at_ns);
+	assert_string_equal(text, expected);
+	weir_snapshot_free(snapshot);
+	node_stop(source);
+}
+
 static void a_supervisor_that_does_not_decide_is_blamed(void **state)
 {
 	struct node *top = node("top", 1, 0), *worker = node("worker", 1, 0);
@@ -374,10 +455,12 @@ int main(void)
 	cmocka_unit_test_setup_teardown(name, threads_setup, threads_teardown)
 	static const struct CMUnitTest tests[] = {
 		TEST(a_child_in_back_off_is_blamed),
+		TEST(who_waits_in_back_off_does_not_stall),
 		TEST(one_that_has_failed_as_its_child_has_is_blamed),
 		TEST(a_child_that_does_not_end_is_blamed),
 		TEST(paths_parents_and_states_are_told),
 		TEST(many_children_are_seen),
+		TEST_ON_THREADS(on_threads_a_child_in_back_off_is_blamed),
 		TEST_ON_THREADS(a_supervisor_that_does_not_decide_is_blamed),
 		TEST_ON_THREADS(a_sibling_that_does_not_halt_is_blamed),
 	};
