@@ -35,6 +35,17 @@ static void by_fault(struct node *node)
 	*page = 1;
 }
 
+/* A store behind the end of the file that is mapped there. */
+static void by_short_file(struct node *node)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	off_t end = lseek(fd, 0, SEEK_END);
+	volatile char *page = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE, fd, end & ~(off_t)0xffff);
+
+	page[(1 << 20) - 1] = 1;
+}
+
 static void by_assertion(struct node *node)
 {
 	abort();
@@ -96,6 +107,7 @@ static int status_of(void (*run)(void))
 		(void)alarm(20);
 		(void)signal(SIGABRT, SIG_DFL);
 		(void)signal(SIGSEGV, SIG_DFL);
+		(void)signal(SIGBUS, SIG_DFL);
 		run();
 		_exit(0);
 	}
@@ -140,6 +152,21 @@ static void the_slice_that_crashed_is_the_last_event(void **state)
 
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGSEGV);
+	culprit_is_last();
+}
+
+static void run_bus(void)
+{
+	(void)start();
+	crash(by_short_file);
+}
+
+static void so_it_is_of_an_error_of_the_bus(void **state)
+{
+	int status = status_of(run_bus);
+
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGBUS);
 	culprit_is_last();
 }
 
@@ -253,6 +280,7 @@ int main(void)
 #define test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	static const struct CMUnitTest tests[] = {
 		test(the_slice_that_crashed_is_the_last_event),
+		test(so_it_is_of_an_error_of_the_bus),
 		test(so_it_is_of_a_failed_assertion),
 		test(the_handler_before_is_called),
 		test(a_trace_that_is_over_is_not_written),
