@@ -158,29 +158,27 @@ int weir__snapshot_runs(struct weir__snapshot *self)
 
 /* --- Who stays where it is ------------------------------------------------ */
 
-/* The same executor in a later look, in which others may have come or gone;
- * NULL: it has gone. */
-static const struct weir_seen_executor *same_later(
-	const struct weir_snapshot *later, size_t at,
+/* The same executor in another look, in which there may be more or fewer; NULL:
+ * it is not there. */
+static const struct weir_seen_executor *same_in(
+	const struct weir_snapshot *look, size_t at,
 	const struct weir_executor *executor)
 {
 	size_t i;
 
-	if (at < later->n_executors &&
-	    later->executors[at].executor == executor)
-		return &later->executors[at];
-	for (i = 0; i < later->n_executors; i++)
-		if (later->executors[i].executor == executor)
-			return &later->executors[i];
+	if (at < look->n_executors && look->executors[at].executor == executor)
+		return &look->executors[at];
+	for (i = 0; i < look->n_executors; i++)
+		if (look->executors[i].executor == executor)
+			return &look->executors[i];
 	return NULL;
 }
 
 static bool stays(const struct weir_seen_thread *thread,
-		  const struct weir_snapshot *later,
+		  const struct weir_snapshot *look,
 		  const struct weir_seen_executor *executor)
 {
-	const struct weir_seen_thread *other =
-		&later->threads[executor->thread];
+	const struct weir_seen_thread *other = &look->threads[executor->thread];
 	size_t i;
 
 	for (i = 0; i < executor->n_threads && other->id != thread->id; i++)
@@ -191,7 +189,7 @@ static bool stays(const struct weir_seen_thread *thread,
 }
 
 void weir__snapshot_stays(struct weir__snapshot *self,
-			  const struct weir_snapshot *later)
+			  const struct weir_snapshot *look)
 {
 	const struct weir_seen_executor *other;
 	struct weir_seen_executor *executor;
@@ -199,7 +197,7 @@ void weir__snapshot_stays(struct weir__snapshot *self,
 
 	for (i = 0; i < self->seen.n_executors; i++) {
 		executor = &self->executors[i];
-		other = same_later(later, i, executor->executor);
+		other = same_in(look, i, executor->executor);
 		if (!other || executor->kind == WEIR_EXECUTOR_OTHER)
 			continue;
 		executor->stands = executor->slices == other->slices &&
@@ -208,7 +206,7 @@ void weir__snapshot_stays(struct weir__snapshot *self,
 		for (t = executor->thread;
 		     t < executor->thread + executor->n_threads; t++)
 			self->threads[t].stays =
-				stays(&self->threads[t], later, other);
+				stays(&self->threads[t], look, other);
 	}
 }
 

@@ -13,7 +13,10 @@
 static void look(struct weir__onlooker *self, uint64_t now_ns)
 {
 	uint64_t began_ns = weir__clock_ns(), pause_ns;
+	struct weir__snapshot *oldest = self->before;
 
+	self->before = self->scratch;
+	self->scratch = oldest;
 	if (weir__snapshot_look(&self->scratch, NULL, 0, false) == 0) {
 		weir__snapshot_waits(self->scratch);
 		(void)weir__history_feed(&self->history, self->scratch, now_ns);
@@ -72,6 +75,9 @@ static int look_well(struct weir__onlooker *self, uint64_t now_ns,
 		rc = weir__history_feed(&self->history, *at, now_ns);
 	if (rc < 0)
 		return rc;
+	if (self->before)
+		weir__snapshot_stays(*at, &self->before->seen);
+	weir__snapshot_due(*at);
 	weir__history_tell(history, *at);
 	(*at)->seen.settled = history->still &&
 			      history->now_ns - history->moved_ns >= SETTLE_NS;
@@ -103,5 +109,6 @@ void weir__onlooker_fini(struct weir__onlooker *self)
 	if (self->until_ns)
 		weir__history_fini(&self->history);
 	weir_snapshot_free(self->scratch ? &self->scratch->seen : NULL);
+	weir_snapshot_free(self->before ? &self->before->seen : NULL);
 	*self = (struct weir__onlooker){.asked_ns = asked_ns};
 }

@@ -19,10 +19,10 @@
 /* Zeroed memory rests. */
 struct weir__onlooker {
 	struct weir__history history;
-	struct weir__snapshot *scratch;
-	uint64_t asked_ns; /* last; 0: never */
-	uint64_t until_ns; /* it looks; 0: it rests */
-	uint64_t next_ns;  /* look */
+	struct weir__snapshot *scratch, *before; /* the last two looks; NULL */
+	uint64_t asked_ns;			 /* last; 0: never */
+	uint64_t until_ns;			 /* it looks; 0: it rests */
+	uint64_t next_ns;			 /* look */
 };
 
 /* Somebody asks. */

@@ -47,7 +47,8 @@ struct weir_sampler {
 	/* under the lock */
 	struct weir__lock lock;
 	struct weir__history history;
-	struct weir__snapshot *scratch; /* of the last look without names */
+	/* the last two looks of its own, which have no names; NULL */
+	struct weir__snapshot *scratch, *before;
 	uint64_t real_ns; /* between the last two looks of its own; 0 */
 	uint64_t looked_ns, asked_ns; /* last */
 	bool any;		      /* look of its own so far */
@@ -86,6 +87,9 @@ static struct weir__snapshot *look_well(struct weir_sampler *self)
 	struct weir__snapshot *made = NULL;
 
 	if (look(self, &made, true) == 0) {
+		if (self->before)
+			weir__snapshot_stays(made, &self->before->seen);
+		weir__snapshot_due(made);
 		weir__history_tell(&self->history, made);
 		made->seen.settled = is_settled(self);
 		made->seen.period_ns = self->real_ns ? self->real_ns
@@ -143,11 +147,14 @@ static void tell_stall(struct weir_sampler *self,
 
 static int step(struct weir_sampler *self)
 {
-	struct weir__snapshot *stalled = NULL;
+	struct weir__snapshot *stalled = NULL, *oldest;
 	uint64_t now_ns;
 	int rc;
 
 	weir__lock(&self->lock);
+	oldest = self->before;
+	self->before = self->scratch;
+	self->scratch = oldest;
 	rc = look(self, &self->scratch, false);
 	if (rc == 0) {
 		now_ns = self->history.now_ns;
@@ -217,6 +224,7 @@ static void release(struct weir_sampler *self)
 
 	weir__history_fini(&self->history);
 	weir_snapshot_free(self->scratch ? &self->scratch->seen : NULL);
+	weir_snapshot_free(self->before ? &self->before->seen : NULL);
 	weir__free(allocator, self->executors,
 		   self->n_executors * sizeof(struct weir_executor *));
 	weir__free(allocator, self, sizeof(*self));

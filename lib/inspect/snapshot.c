@@ -572,7 +572,6 @@ int weir__snapshot_connect(struct weir__snapshot *self)
 	if (rc < 0)
 		return rc;
 	weir__snapshot_waits(self);
-	weir__snapshot_due(self);
 	return 0;
 }
 
@@ -582,6 +581,7 @@ int weir__snapshot_finish(struct weir__snapshot *self)
 
 	if (rc < 0)
 		return rc;
+	weir__snapshot_due(self);
 	know_nothing(self);
 	return weir__snapshot_causes(self);
 }

@@ -92,8 +92,8 @@ int weir__snapshot_look(struct weir__snapshot **at,
 /* An actor that waits at ports waits for what the first of them does. */
 void weir__snapshot_waits(struct weir__snapshot *self);
 
-/* All is seen: what belongs together finds it, and who waits for what. 0 or
- * -ENOMEM. */
+/* All is seen: what belongs together finds it, and who waits for what, but for
+ * threads. 0 or -ENOMEM. */
 int weir__snapshot_connect(struct weir__snapshot *self);
 
 /* All is seen: links find where they come from, and actors why they wait. 0 or
@@ -113,10 +113,12 @@ bool weir__snapshot_executor(struct weir__snapshot *snapshot,
 			     struct weir_executor *executor);
 /* Finds who runs where. 0 or -ENOMEM. */
 int weir__snapshot_runs(struct weir__snapshot *self);
-/* Finds which threads and executors are as they were in a later look. */
+/* Finds which threads and executors are as they were, or will be, in another
+ * look. */
 void weir__snapshot_stays(struct weir__snapshot *self,
-			  const struct weir_snapshot *later);
-/* Behind both of them: finds who waits for a thread. */
+			  const struct weir_snapshot *other);
+/* Behind both of them: finds who waits for a thread. A history is to be fed
+ * before, as that is not what plain looks find. */
 void weir__snapshot_due(struct weir__snapshot *self);
 
 /* --- members.c ------------------------------------------------------------ */

@@ -767,6 +767,80 @@ static void a_thread_looks_by_itself(void **state)
 	assert_int_equal(weir_threads_free(threads), 0);
 }
 
+static uint32_t may_return;
+
+static void hang(struct node *self)
+{
+	while (!ck_pr_load_32(&may_return))
+		(void)sched_yield();
+}
+
+/* What is said of the node, once it begins with that; looks until then. */
+static const char *said_at_last(struct weir_sampler *of,
+				const struct node *node, const char *begins)
+{
+	static char text[512];
+	struct weir_snapshot *snapshot;
+
+	do {
+		assert_int_equal(weir_sampler_step(of), 0);
+		assert_int_equal(weir_sampler_snapshot(of, &snapshot), 0);
+		(void)weir_snapshot_why_text(
+			snapshot, weir_snapshot_find(snapshot, &node->actor),
+			text, sizeof(text));
+		weir_snapshot_free(snapshot);
+		(void)sched_yield();
+	} while (strncmp(text, begins, strlen(begins)) != 0);
+	return text;
+}
+
+static void a_turn_that_does_not_return_is_told(void **state)
+{
+	const struct weir_threads_options one = {.workers = 1};
+	const struct weir_sampler_options by_hand = {.by_hand = true};
+	struct weir_snapshot *snapshot;
+	struct weir_threads *threads;
+	struct weir_sampler *other;
+	struct weir_executor *of;
+	struct node slow, due;
+	uint64_t since_ns;
+
+	ck_pr_store_32(&may_return, 0);
+	assert_int_equal(weir_threads_new(&threads, &one), 0);
+	of = weir_threads_executor(threads);
+	assert_int_equal(weir_sampler_new(&other, &of, 1, &by_hand), 0);
+	node_init(&slow, of, "slow", 1, 0);
+	node_init(&due, of, "due", 1, 0);
+	slow.before = hang;
+	node_start(&slow);
+	node_put(&slow, 0);
+	(void)said_at_last(other, &slow,
+			   "slow is in a turn that does not return, on thread");
+	node_start(&due);
+	assert_non_null(strstr(said_at_last(other, &due,
+					    "due is due, but its thread runs "
+					    "slow"),
+			       "\nslow is in a turn that does not return"));
+	/* what only the looks with names find is not taken for a move */
+	assert_int_equal(weir_sampler_snapshot(other, &snapshot), 0);
+	since_ns = actor_of(snapshot, &due)->since_ns;
+	assert_int_equal(actor_of(snapshot, &due)->wait, WEIR_WAIT_THREAD);
+	assert_true(snapshot->settled);
+	weir_snapshot_free(snapshot);
+	assert_int_equal(weir_sampler_step(other), 0);
+	assert_int_equal(weir_sampler_snapshot(other, &snapshot), 0);
+	assert_int_equal(actor_of(snapshot, &due)->since_ns, since_ns);
+	assert_true(snapshot->settled);
+	weir_snapshot_free(snapshot);
+	ck_pr_store_32(&may_return, 1);
+	node_stop(&slow);
+	node_stop(&due);
+	assert_int_equal(weir_sampler_free(other), 0);
+	while (weir_executor_alive(of) > 0)
+		(void)sched_yield();
+	assert_int_equal(weir_threads_free(threads), 0);
+}
+
 static void in_a_child_process_it_can_be_freed(void **state)
 {
 	struct weir_threads *threads;
@@ -819,6 +893,7 @@ int main(void)
 		test(who_is_told_may_look_but_not_free),
 		test(one_that_is_released_has_no_sampler),
 		test(a_thread_looks_by_itself),
+		test(a_turn_that_does_not_return_is_told),
 		test(in_a_child_process_it_can_be_freed),
 	};
 
