@@ -6,6 +6,7 @@
  */
 #include <weir/flow_compress.h>
 #include <weir/inspect_http.h>
+#include <weir/nats.h>
 #include <weir/tls.h>
 #include <weir/testkit.h>
 #include <weir/weir.h>
@@ -170,6 +171,13 @@ SIZE(weir_inspector_options, 40);
 
 /* items.h */
 SIZE(weir_items, 32);
+
+/* nats.h */
+SIZE(weir_nats_options, 152);
+SIZE(weir_nats_stats, 152);
+SIZE(weir_nats_stream, 104);
+SIZE(weir_nats_consumer, 80);
+SIZE(weir_nats_source_options, 128);
 
 /* out.h */
 SIZE(weir__putter, 40);

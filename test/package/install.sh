@@ -93,6 +93,21 @@ else
 		-name inspect_http.h)" ]
 fi
 
+# And of NATS; its program says how it is used.
+if [ -f "$lib/libweir-nats.so" ]; then
+	natsflags() {
+		PKG_CONFIG_PATH=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$tree \
+			pkg-config "$@" weir-nats
+	}
+	# shellcheck disable=SC2046
+	cc "$1/docs/examples/stored.c" -o "$tree/stored" \
+		$(natsflags --cflags --libs)
+	LD_LIBRARY_PATH=$lib "$tree/stored" 2>&1 | grep -q '^usage: '
+	[ -f "$lib/libweir-nats.a" ]
+else
+	[ -z "$(find "$tree" -name '*weir-nats*' -o -name nats.h)" ]
+fi
+
 try gcc c c11
 try g++ c++ c++17
 

@@ -47,6 +47,7 @@ NOT_RANDOM = {
     "connection_pipe": "../net/splice_random",
     "deflate": "../z/kit", "inflate": "../z/kit", "zstd": "../z/kit",
     "unzstd": "../z/kit",
+    "from_nats": "../nats/kit", "nats_done": "../nats/nats_source",
 }
 # Kinds of ports that no scenario of the explorer has.
 NOT_EXPLORED = {

@@ -20,7 +20,8 @@ LEFT_OUT = {
         weir_flow_filter_map weir_flow_distinct_until_changed weir_flow_take
         weir_flow_drop weir_flow_take_while weir_flow_drop_while weir_flow_limit
         weir_flow_limit_weighted weir_flow_map_concat weir_flow_stateful_map weir_flow_peek weir_flow_scan
-        weir_flow_map_error weir_flow_materialize weir_flow_dematerialize""",
+        weir_flow_map_error weir_flow_materialize weir_flow_dematerialize
+        weir_flow_nats_done""",
     "one result or none, at the end": """
         weir_flow_for_each weir_flow_for_each_n weir_flow_ignore weir_flow_fold
         weir_flow_fold_n weir_flow_reduce weir_flow_first weir_flow_last
@@ -42,7 +43,7 @@ LEFT_OUT = {
         weir_flow_signals weir_flow_fd weir_flow_inotify
         weir_flow_datagrams weir_flow_datagrams_send
         weir_flow_connect weir_flow_listen weir_flow_each_connection
-        weir_connection_pipe""",
+        weir_connection_pipe weir_flow_from_nats""",
     "as its parts do": """
         weir_flow_operator weir_flow_operator_source weir_flow_operator_inputs
         weir_flow_operator_outlets

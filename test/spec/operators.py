@@ -32,6 +32,7 @@ TITLES = {
     "flow_event": "Signals, readiness, files, datagrams",
     "flow_compress": "Compression",
     "connection": "Sockets",
+    "nats": "NATS JetStream",
     "flow_operator": "Your own",
     "flow_bridge": "What is not a flow",
     "flow_hub": "Between runs",

@@ -14,7 +14,7 @@ import sys
 
 FOLDERS = ["base", "lane", "executor", "actor", "sync", "stage",
            "stream", "supervision", "net", "process", "attach", "testkit", "z", "tls",
-           "inspect_http"]
+           "inspect_http", "nats"]
 # Files without a test of their stem, each with where it is tested. This list may get
 # shorter, and MOST with it.
 MOST = 39

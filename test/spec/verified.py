@@ -19,7 +19,7 @@ LEFT_OUT = {
 # Operators without a row in items_said.c, of which nobody needs to know.
 # Headers of libraries of their own, each with the tests that hold its operators to
 # their items.
-OTHERS = {"flow_compress": "test/z"}
+OTHERS = {"flow_compress": "test/z", "nats": "test/nats"}
 SOURCES = {"read", "read_file", "operator_source", "from_publisher", "from_out",
            "from_channel", "from_hub", "from_share", "restart",
            "signals", "fd", "inotify", "tail", "datagrams", "listen", "connect",

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Flows over NATS JetStream: a source whose demand is the demand of a consumer of
+ * the server's, and a sink whose demand is what the server has not acknowledged
+ * yet. This is a library of its own, libweir-nats, over libnats: weir.h does not
+ * include it.
+ *
+ * A message that a source has given is to be settled once: it is done, is to be
+ * given again, or is dead. One that is dropped by its last holder without that
+ * is given again. So a cancelled or failed flow loses nothing; each message is
+ * delivered at least once.
+ */
+#ifndef WEIR_NATS_H
+#define WEIR_NATS_H
+
+#include <weir/flow_io.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Connections ---------------------------------------------------------- */
+
+/* A connection to a server, or a cluster, which is made again when it breaks. */
+struct weir_nats;
+
+enum weir_nats_state {
+	WEIR_NATS_STATE_CONNECTING, /* for the first time */
+	WEIR_NATS_STATE_CONNECTED,
+	WEIR_NATS_STATE_DISCONNECTED, /* it tries to connect again */
+	WEIR_NATS_STATE_CLOSED,	      /* it has given up */
+};
+
+/* 0 or NULL is the default of each. Strings are copied. */
+struct weir_nats_options {
+	/* One server, or several with commas between them, such as
+	 * "nats://user:password@host:4222". NULL: nats://localhost:4222. */
+	const char *url;
+	const char *name;	 /* told to the server, which shows it */
+	const char *credentials; /* a file with a JWT and a seed */
+	/* Files of TLS, which is used if one is given, or with tls:// or `tls`.
+	 * `ca`: whom to trust; `cert` and `key` go together. */
+	const char *ca, *cert, *key;
+	bool tls;
+	/* How often it tries to connect again before it gives up; 0: for ever. */
+	int64_t max_reconnects;
+	uint64_t connect_ns;   /* for one try: 2 s */
+	uint64_t reconnect_ns; /* between two tries: 250 ms */
+	/* How long the server may take nothing before it is disconnected:
+	 * 5 s. No thread of an executor waits for that. */
+	uint64_t write_stall_ns;
+	/* weir_nats_new() waits that long for the first connection. 0: it does
+	 * not wait, and connects for ever. */
+	uint64_t timeout_ns;
+	/* Each message is written at once. For requests of few messages: it is
+	 * some 1 ms faster, and costs a call of the kernel for each. */
+	bool asap;
+	/* The state has changed; `why` is borrowed, or NULL. A thread of the
+	 * connection's own calls it. It must not free the connection. */
+	void (*on_state)(enum weir_nats_state state, const char *why,
+			 void *context);
+	void *context;
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * A new connection in *nats. It has threads of its own, which start here. -EINVAL:
+ * null, bad options. -ENOMEM. With `timeout_ns` also -ECONNREFUSED: no server;
+ * -EACCES: a server refuses; -EPROTO: TLS has failed; -ETIMEDOUT. Then *nats is
+ * NULL. Any thread that may block.
+ */
+WEIR_API WEIR_MUST_CHECK int weir_nats_new(
+	struct weir_nats **nats, const struct weir_nats_options *options,
+	const struct weir_allocator *allocator);
+
+/* WEIR_NATS_STATE_CLOSED if `nats` is NULL. Any thread. */
+WEIR_API enum weir_nats_state weir_nats_state(struct weir_nats *nats);
+
+/*
+ * Ends the sources, as weir_flow_run_end() does of one, and waits until no flow
+ * uses the connection, and all messages are settled and the server was told: 0.
+ * -ETIMEDOUT: not yet; it goes on, and may be waited for again. -EINVAL: null. Any
+ * thread that may block.
+ */
+WEIR_API int weir_nats_end_wait(struct weir_nats *nats, uint64_t timeout_ns);
+
+/*
+ * Frees the connection, behind all that messages were settled with; if the server
+ * does not take that within write_stall_ns, it is lost. 0. NULL is fine. -EBUSY:
+ * a run uses it, or a message is held by somebody. Any thread that may block.
+ */
+WEIR_API int weir_nats_free(struct weir_nats *nats);
+
+/* Counted since weir_nats_new(). */
+struct weir_nats_stats {
+	uint64_t reconnects;
+	uint64_t requests;    /* of all sources */
+	uint64_t asked;	      /* messages, by these */
+	uint64_t received;    /* of those that were asked for */
+	uint64_t redelivered; /* of these not for the first time */
+	uint64_t excess;      /* came, though nobody asked, and were refused */
+	uint64_t expired;     /* were asked for, and did not come in time */
+	uint64_t lost;	      /* the same, and nobody has said so */
+	uint64_t done, retried, dead; /* settled */
+	uint64_t dropped;   /* came, and there was no memory for them */
+	uint64_t published; /* by sinks, and acknowledged */
+	uint64_t resent;    /* by sinks, again */
+	uint64_t duplicate; /* the server had it already */
+	uint64_t reserved[4];
+};
+
+/* 0. -EINVAL: null. Any thread. */
+WEIR_API int weir_nats_stats(struct weir_nats *nats,
+			     struct weir_nats_stats *stats);
+
+/* --- Streams and consumers ------------------------------------------------ */
+
+enum weir_nats_storage {
+	WEIR_NATS_STORAGE_FILE,
+	WEIR_NATS_STORAGE_MEMORY,
+};
+
+enum weir_nats_retention {
+	WEIR_NATS_RETENTION_LIMITS,   /* till it is too old, or too much */
+	WEIR_NATS_RETENTION_INTEREST, /* till all consumers are done with it */
+	WEIR_NATS_RETENTION_WORK,     /* till one consumer is done with it */
+};
+
+/* What a stream is to be; 0 or NULL is the server's default of each. */
+struct weir_nats_stream {
+	const char *name;	     /* needed */
+	const char *const *subjects; /* what it stores; none: its name */
+	size_t n_subjects;
+	enum weir_nats_storage storage;
+	enum weir_nats_retention retention;
+	int64_t max_messages, max_bytes; /* 0: no limit */
+	uint64_t max_age_ns;
+	/* How long ids of messages are remembered: 2 minutes. */
+	uint64_t duplicates_ns;
+	int64_t replicas;     /* 0: 1 */
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * Makes the stream if there is none of that name: 0. -EEXIST: there is one, and
+ * the field of `stream` whose name *field gets (`field` may be NULL) says
+ * otherwise; fields that are 0 fit any. Nothing has changed then. -EINVAL: null,
+ * what the server refuses. -ETIMEDOUT: it does not answer. -ENOTCONN. -ENOTSUP:
+ * it has no JetStream. -ENOMEM. Any thread that may block.
+ */
+WEIR_API int weir_nats_stream_ensure_wait(struct weir_nats *nats,
+					  const struct weir_nats_stream *stream,
+					  uint64_t timeout_ns,
+					  const char **field);
+
+/* A durable consumer of a stream, which is pulled from and acknowledged message by
+ * message; 0 or NULL is the server's default of each. */
+struct weir_nats_consumer {
+	const char *stream, *durable; /* needed; durable: its name */
+	const char *filter;	      /* a subject; NULL: all of the stream's */
+	uint64_t ack_wait_ns;	      /* then a message is given again: 30 s */
+	int64_t max_deliver; /* how often one is given at most; 0: no limit */
+	/* How many may be unsettled; 1000. -1: any number. */
+	int64_t max_ack_pending;
+	uint64_t reserved[4]; /* zero */
+};
+
+/* As weir_nats_stream_ensure_wait(), of a consumer. -ENOENT: no such stream. */
+WEIR_API int weir_nats_consumer_ensure_wait(
+	struct weir_nats *nats, const struct weir_nats_consumer *consumer,
+	uint64_t timeout_ns, const char **field);
+
+/* --- Messages ------------------------------------------------------------- */
+
+/*
+ * The item of a source. It begins with a struct weir_flow_bytes, is counted as one
+ * and may be used as one: `(struct weir_flow_bytes *)message` has the payload.
+ * Operators that take bytes take it; lines and frames of it are views, which keep
+ * it. It is valid for who holds a reference.
+ */
+struct weir_nats_message;
+
+/*
+ * Settle a message. 0: the server is told, when there is a connection again at
+ * the latest. -EALREADY: it is settled. -EINVAL: null. Any thread; a short lock.
+ *
+ * _done: it is not given again, unless the server dies before it has written
+ * that down. _retry: it is given again, `delay_ns` later. _dead: it is published
+ * to the source's dead_subject, with a header "Weir-Reason" if `reason` (copied,
+ * up to 119 bytes) is not NULL, and when that is stored it is not given again;
+ * without a dead_subject it is not given again. What cannot be stored there is
+ * given again.
+ */
+WEIR_API int weir_nats_message_done(struct weir_nats_message *message);
+WEIR_API int weir_nats_message_retry(struct weir_nats_message *message,
+				     uint64_t delay_ns);
+WEIR_API int weir_nats_message_dead(struct weir_nats_message *message,
+				    const char *reason);
+
+/* Tells the server that somebody works on it: it is not given again before
+ * ack_wait_ns from now. A source with `no_hold` needs that. The rest as above. */
+WEIR_API int weir_nats_message_progress(struct weir_nats_message *message);
+
+/* The message that `bytes` are, or are a view of, or NULL. Any thread that holds
+ * `bytes`. */
+WEIR_API struct weir_nats_message *weir_nats_message_of(
+	struct weir_flow_bytes *bytes);
+
+/* Its number in its stream, from 1 on; how often it was given, this time
+ * included; how many for the consumer were behind it then; when it was stored, in
+ * nanoseconds since 1970; its subject. 0 or NULL if `message` is NULL. */
+WEIR_API uint64_t
+weir_nats_message_sequence(const struct weir_nats_message *message);
+WEIR_API uint64_t
+weir_nats_message_deliveries(const struct weir_nats_message *message);
+WEIR_API uint64_t
+weir_nats_message_pending(const struct weir_nats_message *message);
+WEIR_API int64_t
+weir_nats_message_time(const struct weir_nats_message *message);
+WEIR_API const char *weir_nats_message_subject(
+	const struct weir_nats_message *message);
+
+/* The first value of a header, whose case counts; NULL: it has none. It lives as
+ * long as the message. Any thread; a short lock. */
+WEIR_API const char *weir_nats_message_header(struct weir_nats_message *message,
+					      const char *name);
+
+/* --- Sources -------------------------------------------------------------- */
+
+/* 0 or NULL is the default of each. What is pointed to is borrowed as long as the
+ * flow exists. */
+struct weir_nats_source_options {
+	const char *stream, *durable; /* needed */
+	/* At most that many messages are asked for and not taken yet: 256. */
+	size_t window;
+	/* Asked for at once, at least: half of the window. */
+	size_t refill;
+	/* How many messages that were taken may be unsettled: as `window`. The
+	 * consumer's max_ack_pending must have room for these, too. */
+	size_t in_flight;
+	uint64_t expires_ns; /* of a request: 30 s; at least 1 s */
+	/* How long a run that is drained waits for the messages that were given
+	 * to be settled: 30 s. */
+	uint64_t drain_ns;
+	/* For how long a message that is dropped unsettled is given back: the
+	 * first time for the first of these, and so on; then for the last. None:
+	 * it is given again at once. */
+	const uint64_t *backoff;
+	size_t n_backoff;
+	/* A message that was given so often, and is to be given again, is dead
+	 * instead. 0: no limit. The consumer's must be larger, or none. */
+	int64_t max_deliver;
+	/* Where dead ones are published; a stream must store that. */
+	const char *dead_subject;
+	/* Messages are given again after the consumer's ack_wait, even if they
+	 * are held still. Otherwise the server is told of them, each half of
+	 * that time. */
+	bool no_hold;
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * The messages of a durable consumer, as struct weir_nats_message, which
+ * weir_flow_bytes_items() drops.
+ *
+ * 1. With the first demand the consumer is looked at, and messages are asked for.
+ *    What was asked for and has not come, and what has come and was not taken, is
+ *    `window` at most, always. Without demand nothing more is asked for.
+ * 2. Messages come in the order of the stream, but for those that are given
+ *    again.
+ * 3. When the connection breaks the source waits for the next one. What was
+ *    asked for on the old one is asked for again.
+ * 4. A message that is unsettled when it is dropped is given back, also one that
+ *    downstream has not got when the run is over.
+ * 5. When the run is drained no more is asked for; what has come flows through,
+ *    the stream ends, and the run is over when all messages that were given are
+ *    settled, or drain_ns later.
+ *
+ * The connection must live as long as the flow. Fails: -EINVAL, null, a bad
+ * option; or when it has been looked at, the consumer's max_ack_pending is less
+ * than `window` and `in_flight` together, its max_deliver is not above that of the
+ * source, or messages are not acknowledged one by one. -ENOENT: no such stream or
+ * consumer, also when it was deleted. -EPROTOTYPE: the consumer pushes. -ENOTCONN:
+ * the connection has given up.
+ *
+ * Emits: each message. Completes: when the run is drained. Cancels: it has no
+ * upstream; the messages that were not taken are given back. Holds: `window`
+ * messages.
+ */
+WEIR_API struct weir_flow *weir_flow_from_nats(
+	struct weir_nats *nats, const struct weir_nats_source_options *options);
+
+/*
+ * Settles each message that passes as done: put it behind what works on them.
+ * Items that are other bytes pass.
+ *
+ * Emits: each item. Completes: when upstream does. Cancels: when downstream does.
+ * Holds: nothing.
+ */
+WEIR_API struct weir_flow *weir_flow_nats_done(struct weir_flow *flow);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "nats/kit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+void await(bool (*is)(void *context), void *context)
+{
+	const struct timespec tick = {.tv_nsec = 2000000};
+	size_t i;
+
+	for (i = 0; i < 30000; i++) {
+		if (is(context))
+			return;
+		(void)nanosleep(&tick, NULL);
+	}
+	fail_msg("nothing has happened for a minute");
+}
+
+/* --- The server ----------------------------------------------------------- */
+
+static void launch(struct server *server, const char *port)
+{
+	char *arguments[] = {(char *)"nats-server",
+			     (char *)"-a",
+			     (char *)"127.0.0.1",
+			     (char *)"-p",
+			     (char *)port,
+			     (char *)"--ports_file_dir",
+			     server->directory,
+			     (char *)"-js",
+			     (char *)"-sd",
+			     server->directory,
+			     NULL};
+	int nowhere;
+
+	server->pid = fork();
+	assert_true(server->pid >= 0);
+	if (server->pid > 0)
+		return;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	nowhere = open("/dev/null", O_RDWR);
+	(void)dup2(nowhere, 1);
+	(void)dup2(nowhere, 2);
+	(void)execvp(arguments[0], arguments);
+	_exit(127);
+}
+
+/* It has written down the port that it has. */
+static bool has_port(void *context)
+{
+	struct server *server = context;
+	char path[160], text[160] = "";
+	FILE *file;
+	char *url;
+
+	if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
+		server->pid = 0;
+		return true;
+	}
+	(void)snprintf(path, sizeof(path), "%s/nats-server_%d.ports",
+		       server->directory, (int)server->pid);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	(void)fgets(text, sizeof(text), file);
+	(void)fclose(file);
+	url = strstr(text, "nats://127.0.0.1:");
+	return url &&
+	       sscanf(url, "nats://127.0.0.1:%7[0-9]\"", server->port) == 1;
+}
+
+/* There is JetStream, too. */
+static bool answers(void *context)
+{
+	struct server *server = context;
+	jsAccountInfo *info = NULL;
+	natsStatus s;
+
+	s = js_GetAccountInfo(&info, server->js, NULL, NULL);
+	jsAccountInfo_Destroy(info);
+	return s == NATS_OK;
+}
+
+static bool connects(void *context)
+{
+	struct server *server = context;
+
+	return natsConnection_ConnectTo(&server->peer, server->url) == NATS_OK;
+}
+
+static void peer_begin(struct server *server)
+{
+	await(connects, server);
+	assert_int_equal(natsConnection_JetStream(&server->js, server->peer,
+						  NULL),
+			 NATS_OK);
+	await(answers, server);
+}
+
+static void peer_end(struct server *server)
+{
+	jsCtx_Destroy(server->js);
+	natsConnection_Destroy(server->peer);
+	server->js = NULL;
+	server->peer = NULL;
+}
+
+static bool is_installed(void)
+{
+	return system("command -v nats-server >/dev/null") == 0;
+}
+
+void server_begin(struct server *server)
+{
+	*server = (struct server){.directory = "/tmp/weir-nats-XXXXXX"};
+	if (!is_installed()) {
+		print_message("nats-server is not installed\n");
+		skip();
+	}
+	assert_non_null(mkdtemp(server->directory));
+	launch(server, "-1");
+	await(has_port, server);
+	assert_true(server->pid > 0);
+	(void)snprintf(server->url, sizeof(server->url), "nats://127.0.0.1:%s",
+		       server->port);
+	peer_begin(server);
+}
+
+void server_kill(struct server *server, int signal)
+{
+	int status;
+
+	peer_end(server);
+	assert_int_equal(kill(server->pid, signal), 0);
+	assert_int_equal(waitpid(server->pid, &status, 0), server->pid);
+	server->pid = 0;
+}
+
+void server_again(struct server *server)
+{
+	char port[sizeof(server->port)];
+
+	memcpy(port, server->port, sizeof(port));
+	launch(server, port);
+	peer_begin(server);
+}
+
+static int remove_one(const char *path, const struct stat *status, int type,
+		      struct FTW *place)
+{
+	return remove(path);
+}
+
+void server_end(struct server *server)
+{
+	if (server->pid > 0)
+		server_kill(server, SIGKILL);
+	(void)nftw(server->directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* --- What is on it -------------------------------------------------------- */
+
+void server_stream(struct server *server, const char *name)
+{
+	char below[80];
+	const char *subjects[2] = {name, below};
+	jsStreamConfig config;
+
+	(void)snprintf(below, sizeof(below), "%s.>", name);
+	assert_int_equal(jsStreamConfig_Init(&config), NATS_OK);
+	config.Name = name;
+	config.Subjects = subjects;
+	config.SubjectsLen = 2;
+	assert_int_equal(js_AddStream(NULL, server->js, &config, NULL, NULL),
+			 NATS_OK);
+}
+
+void server_consumer(struct server *server, const char *stream,
+		     int64_t ack_wait_ns, int64_t max_deliver)
+{
+	jsConsumerConfig config;
+
+	assert_int_equal(jsConsumerConfig_Init(&config), NATS_OK);
+	config.Durable = "c";
+	config.AckPolicy = js_AckExplicit;
+	config.AckWait = ack_wait_ns;
+	config.MaxDeliver = max_deliver;
+	assert_int_equal(js_AddConsumer(NULL, server->js, stream, &config, NULL,
+					NULL),
+			 NATS_OK);
+}
+
+void server_publish(struct server *server, const char *subject, uint64_t first,
+		    uint64_t last)
+{
+	char text[24];
+	uint64_t i;
+	int n;
+
+	for (i = first; i <= last; i++) {
+		n = snprintf(text, sizeof(text), "%" PRIu64, i);
+		assert_int_equal(js_PublishAsync(server->js, subject, text, n,
+						 NULL),
+				 NATS_OK);
+	}
+	assert_int_equal(js_PublishAsyncComplete(server->js, NULL), NATS_OK);
+}
+
+uint64_t server_count(struct server *server, const char *stream)
+{
+	jsStreamInfo *info;
+	uint64_t n;
+
+	assert_int_equal(js_GetStreamInfo(&info, server->js, stream, NULL,
+					  NULL),
+			 NATS_OK);
+	n = info->State.Msgs;
+	jsStreamInfo_Destroy(info);
+	return n;
+}
+
+static jsConsumerInfo *consumer(struct server *server, const char *stream)
+{
+	jsConsumerInfo *info;
+
+	assert_int_equal(js_GetConsumerInfo(&info, server->js, stream, "c",
+					    NULL, NULL),
+			 NATS_OK);
+	return info;
+}
+
+uint64_t server_left(struct server *server, const char *stream)
+{
+	jsConsumerInfo *info = consumer(server, stream);
+	uint64_t n = info->NumPending;
+
+	jsConsumerInfo_Destroy(info);
+	return n;
+}
+
+uint64_t server_unsettled(struct server *server, const char *stream)
+{
+	jsConsumerInfo *info = consumer(server, stream);
+	uint64_t n = (uint64_t)info->NumAckPending;
+
+	jsConsumerInfo_Destroy(info);
+	return n;
+}
+
+uint64_t server_waiting(struct server *server, const char *stream)
+{
+	jsConsumerInfo *info = consumer(server, stream);
+	uint64_t n = (uint64_t)info->NumWaiting;
+
+	jsConsumerInfo_Destroy(info);
+	return n;
+}
+
+/* --- Worlds --------------------------------------------------------------- */
+
+void nats_begin_with(struct nats_world *world,
+		     const struct weir_nats_options *options)
+{
+	struct weir_nats_options own = *options;
+	const struct weir_threads_options threads = {.workers = 1};
+
+	memset(world, 0, sizeof(*world));
+	server_begin(&world->server);
+	if (!own.url)
+		own.url = world->server.url;
+	own.timeout_ns = LONG;
+	own.reconnect_ns = SECOND / 100;
+	assert_int_equal(weir_nats_new(&world->nats, &own, NULL), 0);
+	assert_int_equal(weir_threads_new(&world->threads, &threads), 0);
+	world->executor = weir_threads_executor(world->threads);
+}
+
+void nats_begin(struct nats_world *world)
+{
+	const struct weir_nats_options options = {.name = "test"};
+
+	nats_begin_with(world, &options);
+}
+
+void nats_end(struct nats_world *world)
+{
+	assert_int_equal(weir_nats_free(world->nats), 0);
+	assert_int_equal(weir_threads_free(world->threads), 0);
+	server_end(&world->server);
+}
+
+struct weir_flow_run *nats_start(struct nats_world *world,
+				 struct weir_flow *flow)
+{
+	struct weir_flow_run *run;
+
+	assert_int_equal(weir_flow_start(flow, world->executor, NULL, &run), 0);
+	return run;
+}
+
+int nats_wait(struct weir_flow_run *run, void **result)
+{
+	struct weir_error *error = NULL;
+	int code;
+
+	assert_int_equal(weir_flow_run_wait(run, LONG, result, &error), 0);
+	code = error ? error->code : 0;
+	weir_error_unref(error);
+	weir_flow_run_free(run);
+	return code;
+}
+
+int nats_run(struct nats_world *world, struct weir_flow *flow, void **result)
+{
+	int code = nats_wait(nats_start(world, flow), result);
+
+	weir_flow_free(flow);
+	return code;
+}
+
+uint64_t number_of(void *message)
+{
+	struct weir_flow_bytes *bytes = message;
+	char text[24] = "";
+
+	assert_true(bytes->n > 0 && bytes->n < sizeof(text));
+	memcpy(text, bytes->data, bytes->n);
+	return strtoull(text, NULL, 10);
+}
+
+struct weir_flow *nats_source(struct nats_world *world,
+			      struct weir_nats_source_options options)
+{
+	options.stream = "S";
+	options.durable = "c";
+	return weir_flow_from_nats(world->nats, &options);
+}
