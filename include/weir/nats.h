@@ -89,7 +89,7 @@ WEIR_API int weir_nats_end_wait(struct weir_nats *nats, uint64_t timeout_ns);
  * does not take that within write_stall_ns, it is lost. 0. NULL is fine. -EBUSY:
  * a run uses it, or a message is held by somebody. Any thread that may block.
  */
-WEIR_API int weir_nats_free(struct weir_nats *nats);
+WEIR_API WEIR_MUST_CHECK int weir_nats_free(struct weir_nats *nats);
 
 /* Counted since weir_nats_new(). */
 struct weir_nats_stats {

@@ -420,41 +420,6 @@ static int wait_connected(struct weir_nats *nats, uint64_t timeout_ns)
 	return code;
 }
 
-int weir_nats_new(struct weir_nats **nats,
-		  const struct weir_nats_options *options,
-		  const struct weir_allocator *allocator)
-{
-	static const struct weir_nats_options none;
-	struct weir_nats *self;
-	int rc;
-
-	if (!nats)
-		return -EINVAL;
-	*nats = NULL;
-	if (!options)
-		options = &none;
-	if (!is_valid(options))
-		return -EINVAL;
-	self = create(options,
-		      allocator ? allocator : weir_allocator_default());
-	if (!self)
-		return -ENOMEM;
-	rc = weir__nats_errno(set_options(self, options));
-	if (rc == 0)
-		rc = start(self);
-	if (rc < 0) {
-		destroy(self);
-		return rc;
-	}
-	if (options->timeout_ns > 0)
-		rc = wait_connected(self, options->timeout_ns);
-	if (rc < 0)
-		(void)weir_nats_free(self);
-	else
-		*nats = self;
-	return rc;
-}
-
 /* --- Calls ---------------------------------------------------------------- */
 
 enum weir_nats_state weir_nats_state(struct weir_nats *nats)
@@ -583,5 +548,40 @@ int weir_nats_free(struct weir_nats *nats)
 	nats->options.on_state = NULL;
 	disconnect(nats);
 	destroy(nats);
+	return 0;
+}
+
+int weir_nats_new(struct weir_nats **nats,
+		  const struct weir_nats_options *options,
+		  const struct weir_allocator *allocator)
+{
+	static const struct weir_nats_options none;
+	struct weir_nats *self;
+	int rc;
+
+	if (!nats)
+		return -EINVAL;
+	*nats = NULL;
+	if (!options)
+		options = &none;
+	if (!is_valid(options))
+		return -EINVAL;
+	self = create(options,
+		      allocator ? allocator : weir_allocator_default());
+	if (!self)
+		return -ENOMEM;
+	rc = weir__nats_errno(set_options(self, options));
+	if (rc == 0)
+		rc = start(self);
+	if (rc < 0) {
+		destroy(self);
+		return rc;
+	}
+	if (options->timeout_ns > 0)
+		rc = wait_connected(self, options->timeout_ns);
+	/* nobody uses it yet: so it is freed */
+	if (rc < 0)
+		return weir_nats_free(self) < 0 ? -EBUSY : rc;
+	*nats = self;
 	return 0;
 }

@@ -16,6 +16,7 @@ status=0
 for name in $frees; do
 	program="#include <weir/weir.h>
 #include <weir/inspect_http.h>
+#include <weir/nats.h>
 #include <weir/testkit.h>
 void ignores(void);
 void ignores(void) { $name(0); }"
