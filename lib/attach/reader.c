@@ -224,6 +224,17 @@ static bool get_all(struct inquiry *self, enum weir__what what, uint64_t at,
 	return get(self, &self->all, what, at, number);
 }
 
+/* 0: it has no such field. */
+static uint64_t number_of(struct inquiry *self, const struct kind *kind,
+			  enum weir__what what, uint64_t at)
+{
+	uint64_t number = 0;
+
+	if (has(kind, what) && !get(self, kind, what, at, &number))
+		return 0;
+	return number;
+}
+
 /* A walk along a list comes back to where it has been: R. P. Brent. */
 struct rounds {
 	uint64_t mark, n;
@@ -241,14 +252,14 @@ static bool came_back(struct inquiry *self, struct rounds *rounds, uint64_t at)
 
 /* --- Names ---------------------------------------------------------------- */
 
-/* At most as much as a name has room for. */
-static void read_name(struct inquiry *self, uint64_t at,
-		      char name[WEIR_INSPECT_NAME])
+/* As much as there is room for. */
+static void read_name(struct inquiry *self, uint64_t at, char *name,
+		      size_t room)
 {
 	size_t i;
 
-	memset(name, 0, WEIR_INSPECT_NAME);
-	for (i = 0; i + 1 < WEIR_INSPECT_NAME; i++) {
+	memset(name, 0, room);
+	for (i = 0; i + 1 < room; i++) {
 		if (!read_bytes(self, at + i, &name[i], 1)) {
 			(void)torn(self);
 			name[i] = '?';
@@ -269,7 +280,7 @@ static void add_part(struct inquiry *self, uint64_t at)
 	struct weir_seen_actor *actor = actor_of(self);
 	char name[WEIR_INSPECT_NAME];
 
-	read_name(self, at, name);
+	read_name(self, at, name, sizeof(name));
 	if (actor->name[0])
 		weir__snapshot_add_name(actor, " < ");
 	weir__snapshot_add_name(actor, name);
@@ -277,29 +288,107 @@ static void add_part(struct inquiry *self, uint64_t at)
 
 /* --- Islands -------------------------------------------------------------- */
 
-/* As weir__op_name(). */
-static bool see_op(struct inquiry *self, const struct kind *kind, uint64_t op)
+/* How sure it is that the island waits for an operator. */
+enum certainty { DOES_NOT, MAY, MAY_AND_ASKED, SEEN_TO, SEEN_AND_ASKED };
+
+/* An operator, and what it waits for. */
+struct part {
+	uint64_t kind, name; /* 0: it is not known which one it is */
+	enum weir_wait wait;
+	uint64_t at_ns;
+	int fd;
+	short events;
+	enum certainty sure;
+};
+
+/* What a later version has is something else. */
+static enum weir_wait wait_of(uint64_t awaits)
 {
-	uint64_t flow, of, name, awaits;
+	return awaits <= WEIR_WAIT_OTHER ? (enum weir_wait)awaits
+					 : WEIR_WAIT_OTHER;
+}
+
+static bool see_op_kind(struct inquiry *self, const struct kind *kind,
+			uint64_t of, struct part *part)
+{
+	uint64_t awaits;
+
+	*part = (struct part){.kind = of, .at_ns = WEIR_FOREVER, .fd = -1};
+	if (!get(self, kind, WEIR__IS_KIND_AWAITS, of, &awaits) ||
+	    !get(self, kind, WEIR__IS_KIND_NAME, of, &part->name))
+		return false;
+	part->wait = wait_of(awaits);
+	return true;
+}
+
+static bool timer_waits(struct inquiry *self, const struct kind *kind,
+			uint64_t state, struct part *part)
+{
+	part->at_ns = number_of(self, kind, WEIR__IS_TIMER_AT_NS, state);
+	return number_of(self, kind, WEIR__IS_TIMER_ARMED, state) != 0;
+}
+
+static bool fd_waits(struct inquiry *self, const struct kind *kind,
+		     uint64_t state, struct part *part)
+{
+	part->fd = (int)number_of(self, kind, WEIR__IS_WATCH_FD, state);
+	part->events =
+		(short)number_of(self, kind, WEIR__IS_WATCH_EVENTS, state);
+	return number_of(self, kind, WEIR__IS_WATCH_ARMED, state) &&
+	       !(number_of(self, kind, WEIR__IS_WATCH_READY, state) &
+		 UINT16_MAX);
+}
+
+/* As far as it can be seen without its functions. */
+static enum certainty op_waits(struct inquiry *self, const struct kind *kind,
+			       uint64_t op, struct part *part)
+{
+	uint64_t state = place(kind, WEIR__IS_OP_STATE, op);
+
+	if (number_of(self, kind, WEIR__IS_OP_ENDED, op) ||
+	    !number_of(self, kind, WEIR__IS_OP_OPEN, op))
+		return DOES_NOT;
+	switch (part->wait) {
+	case WEIR_WAIT_NONE:
+		return DOES_NOT;
+	case WEIR_WAIT_TIME:
+		return timer_waits(self, kind, state, part) ? SEEN_TO
+							    : DOES_NOT;
+	case WEIR_WAIT_FD:
+		return fd_waits(self, kind, state, part) ? SEEN_TO : DOES_NOT;
+	default:
+		return MAY;
+	}
+}
+
+/* As weir__op_name(). */
+static bool see_op(struct inquiry *self, const struct kind *kind, uint64_t op,
+		   struct part *part)
+{
+	uint64_t flow, of, name;
 
 	if (!get(self, kind, WEIR__IS_OP_FLOW, op, &flow) ||
 	    !get(self, kind, WEIR__IS_OP_KIND, op, &of) ||
 	    !get(self, kind, WEIR__IS_FLOW_NAME, flow, &name) ||
-	    !get(self, kind, WEIR__IS_KIND_AWAITS, of, &awaits))
+	    !see_op_kind(self, kind, of, part))
 		return false;
-	if (!name && !get(self, kind, WEIR__IS_KIND_NAME, of, &name))
-		return false;
-	add_part(self, name);
-	if (awaits != WEIR_WAIT_NONE && awaits < 32)
-		actor_of(self)->wakers |= UINT32_C(1) << awaits;
+	if (name)
+		part->name = name;
+	add_part(self, part->name);
+	if (part->wait != WEIR_WAIT_NONE)
+		actor_of(self)->wakers |= UINT32_C(1) << part->wait;
+	/* a version before has none of this */
+	if (has(kind, WEIR__IS_OP_STATE))
+		part->sure = op_waits(self, kind, op, part);
 	return true;
 }
 
-/* As an island is looked at. */
-static bool see_island(struct inquiry *self, const struct kind *kind,
-		       uint64_t port)
+/* The operators, the last one first; *best: the one that waits. */
+static bool see_ops(struct inquiry *self, const struct kind *kind,
+		    uint64_t port, uint64_t asked, struct part *best)
 {
 	uint64_t op, n_inlets, n_up, up, n;
+	struct part part;
 
 	if (!get(self, kind, WEIR__IS_ISLAND_ROOT, port, &op) ||
 	    !get(self, kind, WEIR__IS_ISLAND_N_INLETS, port, &n_inlets))
@@ -309,8 +398,12 @@ static bool see_island(struct inquiry *self, const struct kind *kind,
 			return false;
 		if (n > 0 && n_up == 0 && n_inlets)
 			return true;
-		if (!see_op(self, kind, op))
+		if (!see_op(self, kind, op, &part))
 			return false;
+		if (part.sure != DOES_NOT && part.kind == asked)
+			part.sure++;
+		if (part.sure > best->sure)
+			*best = part;
 		if (n_up != 1)
 			return true;
 		if (!get(self, kind, WEIR__IS_OP_UP, op, &up) ||
@@ -318,6 +411,28 @@ static bool see_island(struct inquiry *self, const struct kind *kind,
 			return torn(self);
 	}
 	return true;
+}
+
+/* As an island is looked at. */
+static bool see_island(struct inquiry *self, const struct kind *kind,
+		       uint64_t port)
+{
+	uint64_t asked = number_of(self, kind, WEIR__IS_ISLAND_ASKED, port);
+	struct part best = {.at_ns = WEIR_FOREVER, .fd = -1};
+	struct weir_seen_actor *actor = actor_of(self);
+	bool well;
+
+	/* one that is nested, if no other is seen to wait */
+	if (asked && !see_op_kind(self, kind, asked, &best))
+		return false;
+	well = see_ops(self, kind, port, asked, &best);
+	if (best.name)
+		read_name(self, best.name, actor->asked, sizeof(actor->asked));
+	actor->asked_for = best.wait;
+	actor->at_ns = best.at_ns;
+	actor->fd = best.fd;
+	actor->events = best.events;
+	return well;
 }
 
 /* --- Links ---------------------------------------------------------------- */
@@ -460,9 +575,7 @@ static const struct kind *kind_of(struct inquiry *self, uint64_t ops)
 	    !read_fields(self, kind, layout))
 		return NULL;
 	kind->ops = ops;
-	/* what a later version has, and what no port waits for */
-	kind->awaits = awaits <= WEIR_WAIT_OTHER ? (enum weir_wait)awaits
-						 : WEIR_WAIT_OTHER;
+	kind->awaits = wait_of(awaits);
 	self->n_kinds++;
 	return kind;
 }
@@ -482,17 +595,6 @@ static uint32_t count_waiters(struct inquiry *self, const struct kind *kind,
 		if (!get(self, kind, WEIR__IS_WAITER_NEXT, waiter, &waiter))
 			break;
 	return n;
-}
-
-/* 0: it has no such field. */
-static uint64_t number_of(struct inquiry *self, const struct kind *kind,
-			  enum weir__what what, uint64_t at)
-{
-	uint64_t number = 0;
-
-	if (has(kind, what) && !get(self, kind, what, at, &number))
-		return 0;
-	return number;
 }
 
 static void see_object(struct inquiry *self, const struct kind *kind,

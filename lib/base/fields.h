@@ -97,6 +97,17 @@ enum weir__what {
 	WEIR__IS_SINK_OPS,
 	/* of an actor */
 	WEIR__IS_ACTOR_STATE,
+	/* which operator waits, for what */
+	WEIR__IS_ISLAND_ASKED, /* a kind: it was the last to ask for a wake */
+	WEIR__IS_OP_ENDED,
+	WEIR__IS_OP_OPEN,
+	WEIR__IS_OP_STATE, /* begins with one of these two, if its kind says so */
+	WEIR__IS_TIMER_AT_NS,
+	WEIR__IS_TIMER_ARMED,
+	WEIR__IS_WATCH_FD,
+	WEIR__IS_WATCH_EVENTS,
+	WEIR__IS_WATCH_READY,
+	WEIR__IS_WATCH_ARMED,
 	WEIR__IS_COUNT,
 };
 

@@ -64,8 +64,7 @@ static bool read_image(struct weir__memory *memory, uint64_t at, void *bytes,
 void said_by_both(char *text)
 {
 	static const char executor[] = "\"executor\": ";
-	static const char part[] = " in acquire";
-	char *at = strstr(text, ",\n\"executors\": ["), *state;
+	char *at = strstr(text, ",\n\"executors\": [");
 
 	/* they and what follows are the last ones */
 	assert_non_null(at);
@@ -73,14 +72,6 @@ void said_by_both(char *text)
 	for (at = text; (at = strstr(at, executor)); at += strlen(executor))
 		memmove(at + strlen(executor), strchr(at, ','),
 			strlen(strchr(at, ',')) + 1);
-	/* which operator waits is not read */
-	for (at = text; (at = strstr(at, ", \"asked\": "));) {
-		state = strstr(at, ", \"state\": ");
-		assert_non_null(state);
-		memmove(at, state, strlen(state) + 1);
-	}
-	for (at = text; (at = strstr(at, part));)
-		memmove(at, at + strlen(part), strlen(at + strlen(part)) + 1);
 }
 
 /* --- A program ------------------------------------------------------------ */

@@ -20,7 +20,7 @@ import time
 import fcntl
 
 COMMAND, PROGRAM = sys.argv[1:]
-BLAME = "2 held up by: ignore < acquire waits for a permit"
+BLAME = "2 held up by: ignore < acquire waits for a permit in acquire"
 
 
 def run(*arguments, status=0):

@@ -203,6 +203,46 @@ static void stall_flow(void)
 	run();
 }
 
+static struct weir_flow *acquires(void *from, void *context)
+{
+	(void)context;
+	return weir_flow_acquire(weir_flow_single(from), &permits);
+}
+
+static void start_flow(struct weir_flow *made)
+{
+	struct weir_flow_run *running;
+
+	assert(weir_flow_start(weir_flow_ignore(made), executors[0], NULL,
+			       &running) == 0);
+}
+
+/* Each kind of thing that an operator waits for, behind one that waits for none,
+ * and one that is nested. */
+static void stall_operators(void)
+{
+	const struct weir_flow_rate rate = {.n = 1, .per_ns = HOUR_NS};
+	static struct weir_channel *channel;
+	int ends[2];
+
+	new_sim();
+	assert(weir_semaphore_init(&permits, 0) == 0);
+	assert(weir_channel_new(&channel, 4, NULL, NULL) == 0);
+	assert(pipe(ends) == 0);
+	start_flow(weir_flow_drop(
+		weir_flow_name(weir_flow_throttle(weir_flow_range(1, 9), &rate),
+			       "each hour"),
+		1));
+	start_flow(weir_flow_drop(weir_flow_fd(ends[0], POLLIN), 1));
+	start_flow(weir_flow_drop(
+		weir_flow_delay(weir_flow_range(1, 9), HOUR_NS, 4), 1));
+	start_flow(
+		weir_flow_flat_map(weir_flow_range(1, 9), 1, acquires, NULL));
+	start_flow(weir_flow_from_channel(channel));
+	start_flow(weir_flow_never());
+	run();
+}
+
 static void stall_several(void)
 {
 	struct node *a, *b;
@@ -257,11 +297,22 @@ static const struct {
 	const char *name;
 	void (*stall)(void);
 } ways[] = {
-	{"nodes", stall_nodes},	    {"ports", stall_ports},
-	{"flow", stall_flow},	    {"several", stall_several},
-	{"threads", stall_threads}, {"system", stall_system},
-	{"nothing", stall_nothing},
+	{"nodes", stall_nodes},		{"ports", stall_ports},
+	{"flow", stall_flow},		{"several", stall_several},
+	{"operators", stall_operators}, {"threads", stall_threads},
+	{"system", stall_system},	{"nothing", stall_nothing},
 };
+
+/* Threads that get no processor change nothing either. */
+static int all_wait(const struct weir_snapshot *snapshot)
+{
+	size_t i;
+
+	for (i = 0; i < snapshot->n_actors; i++)
+		if (snapshot->actors[i].wait == WEIR_WAIT_NONE)
+			return 0;
+	return snapshot->settled && i > 1;
+}
 
 static struct weir_snapshot *look(void)
 {
@@ -270,7 +321,7 @@ static struct weir_snapshot *look(void)
 	do {
 		assert(weir_snapshot_new(&snapshot, executors, n_executors,
 					 1000000) == 0);
-		if (snapshot->settled && snapshot->n_actors > 1)
+		if (all_wait(snapshot))
 			return snapshot;
 		weir_snapshot_free(snapshot);
 	} while (1);
