@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -288,8 +289,16 @@ static void add_part(struct inquiry *self, uint64_t at)
 
 /* --- Islands -------------------------------------------------------------- */
 
-/* How sure it is that the island waits for an operator. */
-enum certainty { DOES_NOT, MAY, MAY_AND_ASKED, SEEN_TO, SEEN_AND_ASKED };
+/* How sure it is that the island waits for an operator. One that waits to write
+ * has something to write, whoever was asked behind it. */
+enum certainty {
+	DOES_NOT,
+	MAY,
+	MAY_AND_ASKED,
+	SEEN_TO,
+	SEEN_AND_ASKED,
+	SEEN_TO_HOLD,
+};
 
 /* An operator, and what it waits for. */
 struct part {
@@ -328,15 +337,16 @@ static bool timer_waits(struct inquiry *self, const struct kind *kind,
 	return number_of(self, kind, WEIR__IS_TIMER_ARMED, state) != 0;
 }
 
-static bool fd_waits(struct inquiry *self, const struct kind *kind,
-		     uint64_t state, struct part *part)
+static enum certainty fd_waits(struct inquiry *self, const struct kind *kind,
+			       uint64_t state, struct part *part)
 {
 	part->fd = (int)number_of(self, kind, WEIR__IS_WATCH_FD, state);
 	part->events =
 		(short)number_of(self, kind, WEIR__IS_WATCH_EVENTS, state);
-	return number_of(self, kind, WEIR__IS_WATCH_ARMED, state) &&
-	       !(number_of(self, kind, WEIR__IS_WATCH_READY, state) &
-		 UINT16_MAX);
+	if (!number_of(self, kind, WEIR__IS_WATCH_ARMED, state) ||
+	    number_of(self, kind, WEIR__IS_WATCH_READY, state) & UINT16_MAX)
+		return DOES_NOT;
+	return part->events & POLLIN ? SEEN_TO : SEEN_TO_HOLD;
 }
 
 /* As far as it can be seen without its functions. */
@@ -355,7 +365,7 @@ static enum certainty op_waits(struct inquiry *self, const struct kind *kind,
 		return timer_waits(self, kind, state, part) ? SEEN_TO
 							    : DOES_NOT;
 	case WEIR_WAIT_FD:
-		return fd_waits(self, kind, state, part) ? SEEN_TO : DOES_NOT;
+		return fd_waits(self, kind, state, part);
 	default:
 		return MAY;
 	}
@@ -400,7 +410,8 @@ static bool see_ops(struct inquiry *self, const struct kind *kind,
 			return true;
 		if (!see_op(self, kind, op, &part))
 			return false;
-		if (part.sure != DOES_NOT && part.kind == asked)
+		if ((part.sure == MAY || part.sure == SEEN_TO) &&
+		    part.kind == asked)
 			part.sure++;
 		if (part.sure > best->sure)
 			*best = part;

@@ -452,6 +452,8 @@ static uint8_t state_of(const struct weir_snapshot *seen,
 
 	if (actor->wait == WEIR_WAIT_NONE)
 		return WEIR__BUSY;
+	if (weir__waits_to_write(actor))
+		return WEIR__HELD;
 	if (actor->wait == WEIR_WAIT_WAKE)
 		return is_idle(actor->wakers) ? WEIR__IDLE : WEIR__BLOCKED;
 	if (actor->wait == WEIR_WAIT_RESUME || weir__wait_halted(actor->wait))

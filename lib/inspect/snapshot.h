@@ -3,6 +3,8 @@
 #ifndef WEIR_INSPECT_SNAPSHOT_H
 #define WEIR_INSPECT_SNAPSHOT_H
 
+#include <poll.h>
+
 #include <weir/allocator.h>
 #include <weir/inspect.h>
 
@@ -61,6 +63,14 @@ static inline bool weir__wait_halted(enum weir_wait wait)
 {
 	return wait == WEIR_WAIT_PARENT ||
 	       (wait >= WEIR_WAIT_VERDICT && wait <= WEIR_WAIT_SIBLINGS);
+}
+
+/* One of its operators does, and not to read. */
+static inline bool weir__waits_to_write(const struct weir_seen_actor *actor)
+{
+	return actor->wait == WEIR_WAIT_WAKE &&
+	       actor->asked_for == WEIR_WAIT_FD && actor->fd >= 0 &&
+	       !(actor->events & POLLIN);
 }
 
 /* Makes room for the rest, of which it has none. False: no memory. */

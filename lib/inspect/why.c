@@ -29,6 +29,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 
 #include "base/memory.h"
 
@@ -599,10 +600,26 @@ static bool wants_items(const struct weir_snapshot *seen, size_t actor)
 	     port < &seen->ports[it->port + it->n_ports]; port++)
 		if (port->blocked &&
 		    (port->wait == WEIR_WAIT_INPUT ||
-		     port->wait == WEIR_WAIT_FD ||
+		     (port->wait == WEIR_WAIT_FD && port->events & POLLIN) ||
 		     (port->wait == WEIR_WAIT_CHANNEL && port->takes)))
 			return true;
 	return false;
+}
+
+/* The operator that was asked last has something that does not go on: what it
+ * waits for is not what is to come. */
+static bool wants_out(const struct weir_seen_actor *actor, bool for_other)
+{
+	switch (actor->asked_for) {
+	case WEIR_WAIT_PERMIT:
+		return true;
+	case WEIR_WAIT_FD:
+		return weir__waits_to_write(actor);
+	case WEIR_WAIT_INPUT:
+		return false;
+	default:
+		return for_other;
+	}
 }
 
 /* Others stop it from doing what it could. */
@@ -611,7 +628,6 @@ static bool is_stuck(const struct weir__snapshot *self, size_t actor,
 {
 	const struct weir__cause *cause = &self->causes[actor];
 	enum weir_wait wait = self->seen.actors[actor].wait;
-	enum weir_wait asked_for = self->seen.actors[actor].asked_for;
 
 	if (wait == WEIR_WAIT_NONE)
 		return false;
@@ -623,15 +639,15 @@ static bool is_stuck(const struct weir__snapshot *self, size_t actor,
 		return false;
 	if (cause->port == WEIR_NOWHERE)
 		return wait == WEIR_WAIT_WAKE &&
-		       (cause->next == WEIR_NOWHERE
-				? asked_for == WEIR_WAIT_PERMIT
-				: asked_for != WEIR_WAIT_INPUT);
+		       wants_out(&self->seen.actors[actor],
+				 cause->next != WEIR_NOWHERE);
 	switch (self->seen.ports[cause->port].wait) {
 	case WEIR_WAIT_ROOM:
 	case WEIR_WAIT_DEMAND:
 	case WEIR_WAIT_LINK:
 	case WEIR_WAIT_PERMIT:
 	case WEIR_WAIT_CHANNEL:
+	case WEIR_WAIT_FD:
 		return true;
 	default:
 		return false;

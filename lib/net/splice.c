@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "actor/look.h"
 #include "base/memory.h"
 #include "base/options.h"
 #include "flow/engine/blueprint.h"
@@ -564,8 +565,31 @@ static size_t pipe_pull(struct weir__op *op, void **items, size_t room)
 	return 0;
 }
 
+/* Who does not take what is held counts before who sends nothing. */
+static WEIR__LOOKS bool pipe_waits(const struct weir__op *op,
+				   struct weir__asked *part)
+{
+	const struct piping *self = (const void *)op->state;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		if (self->ways[!i].held > 0 && self->ends[i].full) {
+			part->fd = self->waits[i].watch.fd;
+			part->events = POLLOUT;
+			return true;
+		}
+	for (i = 0; i < 2; i++)
+		if (!self->ways[i].drained && self->ends[i].dry) {
+			part->fd = self->waits[i].watch.fd;
+			part->events = POLLIN;
+			return true;
+		}
+	return false;
+}
+
 static const struct weir__kind connection_pipe_kind = {
 	.name = "connection_pipe",
+	.waits = pipe_waits,
 	.state_size = sizeof(struct piping),
 	.open = pipe_open,
 	.pull = pipe_pull,

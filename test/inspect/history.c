@@ -6,6 +6,7 @@
 #include "actor/kit.h"
 
 #include <errno.h>
+#include <poll.h>
 
 #include "base/memory.h"
 #include "inspect/history.h"
@@ -227,6 +228,23 @@ static void shares_make_a_thousand(void **state)
 			 1000);
 }
 
+static void who_waits_to_write_is_held_and_to_read_is_idle(void **state)
+{
+	struct weir_seen_actor *from = &made->actors[0];
+
+	from->wait = WEIR_WAIT_WAKE;
+	from->wakers = 1u << WEIR_WAIT_FD;
+	from->asked_for = WEIR_WAIT_FD;
+	from->fd = 5;
+	from->events = POLLOUT;
+	feed(0);
+	from->events = POLLIN;
+	feed(1);
+	feed(4);
+	assert_int_equal(from->held, 250);
+	assert_int_equal(from->idle, 750);
+}
+
 /* Of 500 years. */
 static void shares_do_not_overflow(void **state)
 {
@@ -362,6 +380,7 @@ int main(void)
 		test(counts_go_on_beyond_31_bits),
 		test(a_link_that_is_made_anew_counts_anew),
 		test(shares_make_a_thousand),
+		test(who_waits_to_write_is_held_and_to_read_is_idle),
 		test(shares_do_not_overflow),
 		test(time_does_not_go_back),
 		test(who_restarts_later_stalls_when_it_does_not),

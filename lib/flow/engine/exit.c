@@ -14,6 +14,7 @@
 #include <ck_pr.h>
 
 #include "actor/in.h"
+#include "actor/look.h"
 #include "actor/out.h"
 #include "actor/port.h"
 #include "base/lock.h"
@@ -229,19 +230,20 @@ static void wait_close(struct weir__op *op)
 }
 
 /* The island that has the items: they are what it waits for the end of. */
-static WEIR__LOOKS const struct weir_actor *wait_waits_for(
-	const struct weir__op *op)
+static WEIR__LOOKS bool wait_waits(const struct weir__op *op,
+				   struct weir__asked *part)
 {
 	const struct exit *exit =
 		*(const struct exit *const *)(const void *)op->state;
 
-	return &exit->island->actor;
+	part->other_actor = &exit->island->actor;
+	return true;
 }
 
 static const struct weir__kind wait_kind = {
 	.name = "into",
 	.awaits = WEIR_WAIT_INPUT,
-	.waits_for = wait_waits_for,
+	.waits = wait_waits,
 	.state_size = sizeof(struct exit *),
 	.pull = wait_pull,
 	.close = wait_close,

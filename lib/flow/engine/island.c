@@ -22,6 +22,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 
 #include <ck_pr.h>
 
@@ -392,8 +393,16 @@ static int go_signalled(struct weir_port *port)
 	return 0;
 }
 
-/* How sure it is that the island waits for an operator. */
-enum surely { SURELY_NOT, PERHAPS, PERHAPS_ASKED, SURELY, SURELY_ASKED };
+/* How sure it is that the island waits for an operator. One that waits to write
+ * has something to write, whoever was asked behind it. */
+enum surely {
+	SURELY_NOT,
+	PERHAPS,
+	PERHAPS_ASKED,
+	SURELY,
+	SURELY_ASKED,
+	SURELY_HOLDS,
+};
 
 static WEIR__LOOKS enum surely timer_waits(const struct weir__op_timer *timer,
 					   struct weir__asked *part)
@@ -407,10 +416,10 @@ static WEIR__LOOKS enum surely fd_waits(const struct weir__op_fd *fd,
 {
 	part->fd = fd->watch.fd;
 	part->events = fd->watch.events;
-	return ck_pr_load_32(&fd->armed) &&
-			       !(ck_pr_load_32(&fd->ready) & UINT16_MAX)
-		       ? SURELY
-		       : SURELY_NOT;
+	if (!ck_pr_load_32(&fd->armed) ||
+	    ck_pr_load_32(&fd->ready) & UINT16_MAX)
+		return SURELY_NOT;
+	return part->events & POLLIN ? SURELY : SURELY_HOLDS;
 }
 
 /* What the operator waits for, and whether it does now. */
@@ -423,10 +432,8 @@ static WEIR__LOOKS enum surely op_waits(const struct weir__op *op,
 	part->wait = kind->awaits;
 	if (op->ended || !op->open)
 		return SURELY_NOT;
-	if (kind->waits_for) {
-		part->other_actor = kind->waits_for(op);
-		return part->other_actor ? SURELY : SURELY_NOT;
-	}
+	if (kind->waits)
+		return kind->waits(op, part) ? SURELY : SURELY_NOT;
 	switch (kind->awaits) {
 	case WEIR_WAIT_NONE:
 		return SURELY_NOT;
@@ -476,7 +483,7 @@ static WEIR__LOOKS void go_look(const struct weir_port *port,
 					    .fd = -1};
 		look->part(look, part.name, op->kind->awaits);
 		now = op_waits(op, &part);
-		if (now != SURELY_NOT && op->kind == asked)
+		if ((now == PERHAPS || now == SURELY) && op->kind == asked)
 			now++;
 		if (now > sure) {
 			best = part;

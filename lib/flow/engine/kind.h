@@ -49,6 +49,7 @@
 #include <weir/flow.h>
 #include <weir/inspect.h>
 
+struct weir__asked;
 struct weir__build;
 struct weir__op;
 
@@ -107,9 +108,10 @@ struct weir__kind {
 	 * struct weir__op_timer if it is a time, and with a struct weir__op_fd if
 	 * it is a descriptor. */
 	enum weir_wait awaits;
-	/* The actor whose result it waits for now, or NULL; to be compared, not
-	 * followed. Any thread that looks: actor/look.h. May be NULL. */
-	const struct weir_actor *(*waits_for)(const struct weir__op *op);
+	/* Tells what it waits for now, beside `awaits`: an actor's result, or a
+	 * descriptor that is not first in its state. False: for nothing. NULL:
+	 * there is no more to tell. Any thread that looks: actor/look.h. */
+	bool (*waits)(const struct weir__op *op, struct weir__asked *part);
 	bool stateless; /* its state is items only: a restart is a resume */
 	bool source;	/* a drain ends it */
 	/*

@@ -33,6 +33,7 @@
 
 #include <weir/flow_async.h>
 
+#include "actor/look.h"
 #include "actor/port.h"
 #include "base/mailbox.h"
 #include "base/memory.h"
@@ -537,19 +538,21 @@ static size_t parallel_pull(struct weir__op *op, void **items, size_t room)
 }
 
 /* Of results in order the oldest one under way. */
-static WEIR__LOOKS const struct weir_actor *parallel_waits_for(
-	const struct weir__op *op)
+static WEIR__LOOKS bool parallel_waits(const struct weir__op *op,
+				       struct weir__asked *part)
 {
 	const struct parallel *args = weir__op_args(op);
 	const struct pool *self = (const struct pool *)(const void *)op->state;
 	const struct slot *slot = ck_pr_load_ptr(&self->first);
 
-	return args->order == WEIR_ORDER_KEPT && slot ? &slot->actor : NULL;
+	if (args->order == WEIR_ORDER_KEPT && slot)
+		part->other_actor = &slot->actor;
+	return part->other_actor != NULL;
 }
 
 #define PARALLEL(called) \
 	{ \
-		.name = (called), .waits_for = parallel_waits_for, \
+		.name = (called), .waits = parallel_waits, \
 		.state_size = sizeof(struct pool), \
 		.keeps = sizeof(struct pool), .pull = parallel_pull, \
 		.open = parallel_open, .close = parallel_close, .holds = true, \
