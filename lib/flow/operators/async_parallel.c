@@ -304,7 +304,7 @@ static void parallel_close(struct weir__op *op)
 static void enqueue(struct pool *self, struct slot *slot)
 {
 	slot->next = NULL;
-	*self->last = slot;
+	ck_pr_store_ptr(self->last, slot); /* others look at the first */
 	self->last = &slot->next;
 }
 
@@ -513,7 +513,7 @@ static size_t put_out(struct weir__op *op, void **items, size_t room)
 	size_t n = 0;
 
 	while (n < room && (slot = self->first) && slot->done) {
-		self->first = slot->next;
+		ck_pr_store_ptr(&self->first, slot->next);
 		if (!self->first)
 			self->last = &self->first;
 		if (slot->has_item)
