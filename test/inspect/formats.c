@@ -18,15 +18,15 @@ int main(int argc, char **argv)
 {
 	struct weir_sim *sim = sim_new(1);
 	struct weir_executor *executor = weir_sim_executor(sim);
-	struct node source, map, sink, taker;
-	struct weir_semaphore semaphore;
-	struct weir_completion completion;
-	struct weir_completion_port done;
-	struct weir_channel *channel;
-	struct weir_channel_out putter;
-	struct weir_reactive_out publisher;
-	struct weir_reactive_in subscriber;
-	struct outsider outsider;
+	static struct node source, map, sink, taker;
+	static struct weir_semaphore semaphore;
+	static struct weir_completion completion;
+	static struct weir_completion_port done;
+	static struct weir_channel *channel;
+	static struct weir_channel_out putter;
+	static struct weir_reactive_out publisher;
+	static struct weir_reactive_in subscriber;
+	static struct outsider outsider;
 	struct weir_snapshot *snapshot;
 	struct weir_flow_run *run;
 	struct weir_flow *flow =

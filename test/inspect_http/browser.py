@@ -49,12 +49,15 @@ class Browser:
     """Chromium, by the WebDriver protocol."""
 
     def __init__(self):
-        driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
-                                  stderr=subprocess.DEVNULL, text=True)
-        atexit.register(driver.kill)
-        port = next(match[1] for match in
-                    (re.search(r"started successfully on port (\d+)", line)
-                     for line in driver.stdout) if match)
+        for _ in range(5):  # its free port may be taken until it listens
+            driver = subprocess.Popen(["chromedriver", "--port=0"],
+                                      stdout=subprocess.PIPE, text=True)
+            atexit.register(driver.kill)
+            port = next((match[1] for match in
+                         (re.search(r"started successfully on port (\d+)", line)
+                          for line in driver.stdout) if match), None)
+            if port:
+                break
         self.base = f"http://127.0.0.1:{port}/session"
         args = ["--headless=new", "--no-sandbox", "--disable-gpu",
                 "--disable-dev-shm-usage", "--window-size=1280,900"]
