@@ -59,9 +59,11 @@ int weir__out_ring(struct weir_out *out, enum weir_fan way, uint32_t capacity)
 	}
 	fan->way = way;
 	fan->handed = out->putter.tail;
-	out->fan = fan;
 	out->putter.slots = slots;
 	out->putter.mask = capacity - 1;
+	/* release: the fan; pairs with the acquire in out_look() */
+	ck_pr_fence_release();
+	ck_pr_store_ptr(&out->fan, fan);
 	return 0;
 }
 
@@ -729,10 +731,12 @@ static WEIR__LOOKS void out_look(const struct weir_port *port,
 				 struct weir__look *look)
 {
 	const struct weir_out *out = (const struct weir_out *)port;
-	const struct weir__fan *fan = out->fan;
+	const struct weir__fan *fan = ck_pr_load_ptr(&out->fan);
 	const struct weir__sink *sink;
 	uint32_t left;
 
+	/* acquire: the fan; pairs with the release in weir__out_ring() */
+	ck_pr_fence_acquire();
 	look->seen->one_link = fan && fan->way != WEIR_FAN_BROADCAST;
 	if (!fan) {
 		look->seen->wait = out->putter.lane ? WEIR_WAIT_ROOM
