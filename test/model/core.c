@@ -42,6 +42,8 @@ static const struct explorer_exception exceptions[] = {
 	 "orders that as well; streams.c has who needs it"},
 	{"membarrier.h", "weir__fence_light", "ck_pr_fence_store_load", 0,
 	 "nobody looks here; registry_shards.c has who does"},
+	{"out.c", "weir__out_ring", "ck_pr_fence_release", 0,
+	 "nobody looks here; inspect/why_stalls does"},
 	{"registry.c", "weir__registry_await_look", "ck_pr_fence_acquire", 0,
 	 "nobody looks here; inspect/snapshot_stress does"},
 	/* These three pair with threads that hold no lock. */

@@ -189,6 +189,8 @@ struct explorer_weaken_options {
 	const char *files, *more_files;
 	/* Look for what kills a listed one at the full bounds as well. */
 	bool doubt;
+	/* What runs unweakened has `stale` of 1, if by default. */
+	bool shallow;
 	bool quiet;
 };
 

@@ -20,7 +20,7 @@ enum { SCENARIOS = 128 };
 struct driver {
 	const struct explorer_scenario *const *scenarios;
 	size_t n;
-	struct explorer_options full, quick;
+	struct explorer_options full, quick, unweakened;
 	const char *files, *more_files;
 	bool doubt, quiet;
 	const struct explorer_exception *exceptions;
@@ -105,7 +105,7 @@ static void run_unweakened(struct driver *d)
 	struct explorer_result result;
 
 	for (size_t s = 0; s < d->n; s++) {
-		explorer_run(d->scenarios[s], &d->full, &result);
+		explorer_run(d->scenarios[s], &d->unweakened, &result);
 		d->result->executions += result.executions + result.pruned;
 		d->result->failed += result.status == EXPLORER_FAILED;
 		d->result->incomplete += result.status == EXPLORER_INCOMPLETE;
@@ -218,7 +218,9 @@ static void start(struct driver *d,
 	}
 	d->full.replay = NULL;
 	d->full.quiet |= d->quiet;
-	d->quick = d->full;
+	d->quick = d->unweakened = d->full;
+	if (options != NULL && options->shallow && d->full.stale == 0)
+		d->unweakened.stale = 1;
 	if (d->quick.preemptions >= 0)
 		d->quick.preemptions = 1;
 	if (d->quick.stale >= 0)
