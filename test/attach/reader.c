@@ -70,7 +70,7 @@ static void whatever_is_torn_is_left_out(void **state)
 	int rc;
 
 	image_record(&image, said, sizeof(said));
-	for_each_seed(seed, 4000) {
+	for_each_seed(seed, test_count(32000)) {
 		image_tear(&image, seed);
 		torn += read_all(&image, &rc) > 0;
 		read += rc == 0;

@@ -8,7 +8,7 @@ const struct weir_allocator *memory;
 
 size_t rows_step(void)
 {
-	return test_count(80) == 1 ? 9 : 3 / test_count(3);
+	return test_count(30) == 1 ? 9 : 3 / test_count(3);
 }
 
 /* --- Functions, which may fail -------------------------------------------- */

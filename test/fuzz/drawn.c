@@ -33,7 +33,7 @@ static void whatever_comes_in(void **state)
 	uint8_t bytes[MOST];
 	size_t n;
 
-	for_each_seed(seed, 3000) {
+	for_each_seed(seed, test_count(24000)) {
 		n = draw_bytes(bytes, seed);
 		assert_int_equal(LLVMFuzzerTestOneInput(bytes, n), 0);
 	}

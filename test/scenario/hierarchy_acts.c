@@ -58,7 +58,7 @@ static void spawn(struct hierarchy *hierarchy, uint64_t *random,
 		return;
 	node = calloc(1, sizeof(*node));
 	assert_non_null(node);
-	node_init(node, hierarchy, random, depth);
+	member_init(node, hierarchy, random, depth);
 	node->parent = parent;
 	ck_pr_inc_32(&hierarchy->made);
 	rc = weir_system_spawn(hierarchy->system, parent, &node->actor,

@@ -337,8 +337,8 @@ static void draw_options(struct node *self, uint64_t *random)
 	};
 }
 
-void node_init(struct node *self, struct hierarchy *hierarchy, uint64_t *random,
-	       uint32_t depth)
+void member_init(struct node *self, struct hierarchy *hierarchy,
+		 uint64_t *random, uint32_t depth)
 {
 	self->hierarchy = hierarchy;
 	self->depth = depth;

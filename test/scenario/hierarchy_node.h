@@ -11,7 +11,7 @@ extern const struct weir_rule node_rules[];
 /* But for the last, which is for /user. */
 extern const size_t n_node_rules;
 
-void node_init(struct node *self, struct hierarchy *hierarchy, uint64_t *random,
-	       uint32_t depth);
+void member_init(struct node *self, struct hierarchy *hierarchy,
+		 uint64_t *random, uint32_t depth);
 
 #endif
