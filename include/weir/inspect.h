@@ -304,8 +304,8 @@ struct weir_snapshot {
 	const struct weir_seen_child *children; /* in the order of actors */
 	const struct weir_seen_pool *pools;
 	/* Parts of another process's memory that could not be read, or made no
-	 * sense, and are left out. Of such memory there are no demands,
-	 * executors, threads, children and pools. */
+	 * sense, and are left out. Of such memory there are no demands, children
+	 * and pools. */
 	size_t n_torn;
 };
 

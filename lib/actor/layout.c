@@ -31,6 +31,8 @@ static const struct weir__layout_of all = {
 				    n_blocks),
 			WEIR__FIELD(REGISTRY_N_TASKS, struct weir__registry,
 				    n_tasks),
+			WEIR__FIELD(REGISTRY_LAYOUT, struct weir__registry,
+				    layout),
 			WEIR__PLACE(ACTOR_TASK, struct weir_actor, task),
 			WEIR__FIELD(ACTOR_EXECUTOR, struct weir_actor,
 				    executor),
@@ -95,4 +97,5 @@ AS_EVER(WEIR__IN_LINKED == 1 && WEIR_MERGE_OPEN == 2);
 AS_EVER(WEIR_FAN_BROADCAST == 0 && WEIR__LINE_WORDS == 16);
 AS_EVER(WEIR__TAIL_ENDED == 1 && WEIR__TAIL_ONE == 2);
 AS_EVER(WEIR__STATE_RUNNING == 2 && WEIR__STATE_ENDED == 4);
+AS_EVER(WEIR_EXECUTOR_OTHER == 0 && WEIR_EXECUTOR_SIM == 4);
 AS_EVER(WEIR_WAIT_NONE == 0 && WEIR_WAIT_OTHER == 13);

@@ -37,6 +37,7 @@
 #define BLOCKS 26u /* of a registry: more have no 32-bit index */
 #define BLOCK 64u  /* slots of the first one */
 #define LIVING 4096u
+#define MOST_THREADS 4096u /* of an executor */
 #define STEP 4u /* a table begins at a multiple of it, on any machine */
 
 struct page {
@@ -62,6 +63,7 @@ struct inquiry {
 	struct kind all;
 	struct weir__layout table;
 	uint64_t most, left; /* words to be read */
+	uint64_t now_ns;     /* of the clock; 0: of memory that does not move */
 	size_t n_torn;
 	bool full; /* there was no room */
 };
@@ -568,26 +570,43 @@ static bool see_out(struct inquiry *self, const struct kind *kind,
 
 /* --- Ports ---------------------------------------------------------------- */
 
-/* The kind with that table; NULL: it makes no sense. */
-static const struct kind *kind_of(struct inquiry *self, uint64_t ops)
+/* A place for a kind that is known by that address, with its layout; NULL: it makes
+ * no sense. */
+static struct kind *new_kind(struct inquiry *self, uint64_t at, uint64_t layout)
 {
-	uint64_t awaits, layout;
-	struct kind *kind;
+	struct kind *kind = &self->kinds[self->n_kinds];
+
+	if (self->n_kinds == KINDS || !read_fields(self, kind, layout))
+		return NULL;
+	kind->ops = at;
+	self->n_kinds++;
+	return kind;
+}
+
+static struct kind *known_kind(struct inquiry *self, uint64_t at)
+{
 	size_t i;
 
 	for (i = 0; i < self->n_kinds; i++)
-		if (self->kinds[i].ops == ops)
+		if (self->kinds[i].ops == at)
 			return &self->kinds[i];
-	if (self->n_kinds == KINDS || !ops)
-		return NULL;
-	kind = &self->kinds[self->n_kinds];
+	return NULL;
+}
+
+/* The kind of port with that table; NULL: it makes no sense. */
+static const struct kind *kind_of(struct inquiry *self, uint64_t ops)
+{
+	struct kind *kind = known_kind(self, ops);
+	uint64_t awaits, layout;
+
+	if (kind || !ops)
+		return kind;
 	if (!get_all(self, WEIR__IS_OPS_AWAITS, ops, &awaits) ||
-	    !get_all(self, WEIR__IS_OPS_LAYOUT, ops, &layout) ||
-	    !read_fields(self, kind, layout))
+	    !get_all(self, WEIR__IS_OPS_LAYOUT, ops, &layout))
 		return NULL;
-	kind->ops = ops;
-	kind->awaits = wait_of(awaits);
-	self->n_kinds++;
+	kind = new_kind(self, ops, layout);
+	if (kind)
+		kind->awaits = wait_of(awaits);
 	return kind;
 }
 
@@ -853,7 +872,7 @@ static void see_actor(struct inquiry *self, uint64_t task, uint64_t id,
 		.wait = weir__snapshot_wait((uint32_t)gate),
 		.port = snapshot->seen.n_ports,
 		.since_ns = WEIR_UNKNOWN,
-		.home = WEIR_NOWHERE,
+		.home = snapshot->seen.n_executors,
 		.at_ns = WEIR_FOREVER,
 		.fd = -1,
 		.other = WEIR_NOWHERE,
@@ -892,18 +911,19 @@ static void see_block(struct inquiry *self, uint64_t block, uint32_t i,
 	}
 }
 
-static bool see_executor(struct inquiry *self, uint64_t executor)
+static void see_actors(struct inquiry *self, uint64_t registry)
 {
-	uint64_t registry, blocks, n_blocks, n_tasks, block, slots;
+	uint64_t blocks, n_blocks, n_tasks, block, slots;
 	uint32_t i;
 
-	if (!get_all(self, WEIR__IS_EXECUTOR_REGISTRY, executor, &registry) ||
-	    !get_all(self, WEIR__IS_REGISTRY_N_BLOCKS, registry, &n_blocks) ||
+	if (!get_all(self, WEIR__IS_REGISTRY_N_BLOCKS, registry, &n_blocks) ||
 	    !get_all(self, WEIR__IS_REGISTRY_N_TASKS, registry, &n_tasks))
-		return false;
+		return;
 	blocks = place(&self->all, WEIR__IS_REGISTRY_BLOCKS, registry);
-	if (n_blocks > BLOCKS)
-		return torn(self);
+	if (n_blocks > BLOCKS) {
+		(void)torn(self);
+		return;
+	}
 	for (i = 0; i < n_blocks && n_tasks > 0 && !self->full; i++) {
 		slots = (uint64_t)BLOCK << i;
 		if (slots > n_tasks)
@@ -916,6 +936,210 @@ static bool see_executor(struct inquiry *self, uint64_t executor)
 			(void)torn(self);
 		n_tasks -= slots;
 	}
+}
+
+/* --- Executors ------------------------------------------------------------ */
+
+/* Of a field, or a number that stands for one. */
+static uint64_t constant(struct inquiry *self, const struct kind *kind,
+			 enum weir__what what, uint64_t at)
+{
+	return kind->fields[what].size ? number_of(self, kind, what, at)
+				       : place(kind, what, 0);
+}
+
+static void count_armed(struct inquiry *self, const struct kind *kind,
+			struct weir_seen_executor *seen, uint64_t at)
+{
+	uint64_t poller = number_of(self, kind, WEIR__IS_EXECUTOR_POLLER, at);
+
+	if (!has(kind, WEIR__IS_EXECUTOR_SERVES) ||
+	    number_of(self, kind, WEIR__IS_EXECUTOR_SERVES, at)) {
+		seen->timers =
+			number_of(self, kind, WEIR__IS_EXECUTOR_TIMERS, at);
+		seen->watches =
+			number_of(self, kind, WEIR__IS_EXECUTOR_WATCHES, at);
+	}
+	if (!poller)
+		return;
+	seen->timers += number_of(self, kind, WEIR__IS_POLLER_TIMERS, poller);
+	seen->watches += number_of(self, kind, WEIR__IS_POLLER_WATCHES, poller);
+}
+
+static void count_parked(struct inquiry *self, const struct kind *kind,
+			 struct weir_seen_executor *seen, uint64_t at)
+{
+	uint64_t bits = place(kind, WEIR__IS_EXECUTOR_PARKED, at), word, idler;
+	uint32_t i;
+
+	for (i = 0; bits && i < seen->threads_max; i += 64) {
+		if (!read_number(self, bits + i / 8, 8, &word)) {
+			(void)torn(self);
+			break;
+		}
+		seen->parked += (uint32_t)__builtin_popcountll(word);
+	}
+	idler = number_of(self, kind, WEIR__IS_EXECUTOR_IDLERS, at);
+	for (; idler && seen->parked < seen->threads_max; seen->parked++)
+		idler = number_of(self, kind, WEIR__IS_IDLER_NEXT, idler);
+}
+
+/* The task that it runs; 0: none. False: it has no thread. */
+static bool task_of(struct inquiry *self, const struct kind *kind,
+		    uint64_t thread, uint64_t *task)
+{
+	uint64_t state;
+
+	if (!has(kind, WEIR__IS_THREAD_STATE)) {
+		*task = number_of(self, kind, WEIR__IS_THREAD_TASK, thread);
+		return true;
+	}
+	state = number_of(self, kind, WEIR__IS_THREAD_STATE, thread);
+	return state && get(self, kind, WEIR__IS_STATE_TASK, state, task);
+}
+
+static uint32_t ring_of(struct inquiry *self, const struct kind *kind,
+			uint64_t thread)
+{
+	uint64_t tail = number_of(self, kind, WEIR__IS_THREAD_TAIL, thread);
+	uint64_t head = number_of(self, kind, WEIR__IS_THREAD_HEAD, thread);
+	uint64_t taken = number_of(self, kind, WEIR__IS_THREAD_TAKEN, thread);
+
+	return (uint32_t)(tail - ((int64_t)(taken - head) > 0 ? taken : head));
+}
+
+static void see_thread(struct inquiry *self, const struct kind *kind,
+		       struct weir_seen_executor *seen, uint64_t thread)
+{
+	struct weir__snapshot *snapshot = self->snapshot;
+	uint64_t task, bound = place(kind, WEIR__IS_THREAD_BOUND, thread);
+	struct weir_seen_thread *made;
+
+	if (!task_of(self, kind, thread, &task))
+		return;
+	if (snapshot->seen.n_threads == snapshot->rooms.threads) {
+		self->full = true;
+		return;
+	}
+	made = &snapshot->threads[snapshot->seen.n_threads++];
+	*made = (struct weir_seen_thread){
+		.executor = snapshot->seen.n_executors,
+		.actor = WEIR_NOWHERE,
+		.slices = number_of(self, kind, WEIR__IS_THREAD_SLICES, thread),
+		.queued = ring_of(self, kind, thread),
+		.id = (int)number_of(self, kind, WEIR__IS_THREAD_ID, thread),
+		.bound = (const void *)(uintptr_t)bound,
+	};
+	if (task)
+		made->running =
+			(const void *)(uintptr_t)(task -
+						  place(&self->all,
+							WEIR__IS_ACTOR_TASK,
+							0));
+	seen->busy += task != 0;
+	seen->slices += made->slices;
+	seen->steals += number_of(self, kind, WEIR__IS_THREAD_STEALS, thread);
+	seen->n_threads++;
+}
+
+/* A list on the stacks of threads, which come and go: each says what points to
+ * it. */
+static void see_list(struct inquiry *self, const struct kind *kind,
+		     struct weir_seen_executor *seen, uint64_t at)
+{
+	uint64_t from = place(kind, WEIR__IS_EXECUTOR_THREADS, at);
+	uint64_t thread = number_of(self, kind, WEIR__IS_EXECUTOR_THREADS, at);
+
+	while (thread && seen->n_threads < seen->threads_max && !self->full) {
+		if (number_of(self, kind, WEIR__IS_THREAD_LINK, thread) !=
+		    from) {
+			(void)torn(self);
+			return;
+		}
+		see_thread(self, kind, seen, thread);
+		from = place(kind, WEIR__IS_THREAD_NEXT, thread);
+		thread = number_of(self, kind, WEIR__IS_THREAD_NEXT, thread);
+	}
+}
+
+static void see_threads(struct inquiry *self, const struct kind *kind,
+			struct weir_seen_executor *seen, uint64_t at)
+{
+	uint64_t workers = number_of(self, kind, WEIR__IS_EXECUTOR_WORKERS, at);
+	uint64_t size = place(kind, WEIR__IS_WORKER_SIZE, 0);
+	uint32_t i;
+
+	if (has(kind, WEIR__IS_EXECUTOR_RUNS)) {
+		seen->slices =
+			number_of(self, kind, WEIR__IS_THREAD_SLICES, at);
+		if (number_of(self, kind, WEIR__IS_EXECUTOR_RUNS, at)) {
+			seen->slices = 0;
+			see_thread(self, kind, seen, at);
+		}
+	}
+	for (i = 0; workers && i < seen->threads_max && !self->full; i++)
+		see_thread(self, kind, seen, workers + i * size);
+	if (has(kind, WEIR__IS_EXECUTOR_THREADS))
+		see_list(self, kind, seen, at);
+}
+
+/* What an executor of a kind that is known has. */
+static void see_known(struct inquiry *self, const struct kind *kind,
+		      struct weir_seen_executor *seen, uint64_t at)
+{
+	uint64_t what = place(kind, WEIR__IS_EXECUTOR_KIND, 0);
+	uint64_t name = place(kind, WEIR__IS_EXECUTOR_THREAD_NAME, at);
+	uint64_t most = constant(self, kind, WEIR__IS_EXECUTOR_THREADS_MAX, at);
+
+	if (what > WEIR_EXECUTOR_SIM || most > MOST_THREADS) {
+		(void)torn(self);
+		return;
+	}
+	seen->kind = (enum weir_executor_kind)what;
+	seen->threads_max = (uint32_t)most;
+	if (name)
+		read_name(self, name, seen->name, sizeof(seen->name));
+	seen->now_ns =
+		has(kind, WEIR__IS_EXECUTOR_NOW_NS)
+			? number_of(self, kind, WEIR__IS_EXECUTOR_NOW_NS, at)
+			: self->now_ns;
+	count_armed(self, kind, seen, at);
+	count_parked(self, kind, seen, at);
+	see_threads(self, kind, seen, at);
+}
+
+static bool see_executor(struct inquiry *self, uint64_t executor)
+{
+	struct weir__snapshot *snapshot = self->snapshot;
+	struct weir_seen_executor *seen;
+	uint64_t registry, layout = 0;
+	const struct kind *kind = NULL;
+
+	if (!get_all(self, WEIR__IS_EXECUTOR_REGISTRY, executor, &registry))
+		return false;
+	if (snapshot->seen.n_executors == snapshot->rooms.executors) {
+		self->full = true;
+		return false;
+	}
+	see_actors(self, registry);
+	seen = &snapshot->executors[snapshot->seen.n_executors];
+	*seen = (struct weir_seen_executor){
+		.executor = (const void *)(uintptr_t)executor,
+		.thread = snapshot->seen.n_threads,
+	};
+	/* of the program's own, or of a version before */
+	if (has(&self->all, WEIR__IS_REGISTRY_LAYOUT) &&
+	    get_all(self, WEIR__IS_REGISTRY_LAYOUT, registry, &layout) &&
+	    layout) {
+		kind = known_kind(self, layout);
+		if (!kind)
+			kind = new_kind(self, layout, layout);
+		if (kind)
+			see_known(self, kind, seen, executor);
+		else
+			(void)torn(self);
+	}
+	snapshot->seen.n_executors++;
 	return true;
 }
 
@@ -1057,6 +1281,19 @@ static int look(struct inquiry *self, char *message)
 
 /* --- Looking -------------------------------------------------------------- */
 
+/* NULL: no memory. */
+static struct weir__snapshot *with_room(const struct weir_allocator *allocator,
+					size_t room)
+{
+	const struct weir__rooms rooms = {room, room, 1, 1};
+	struct weir__snapshot *made = weir__snapshot_new(allocator, room);
+
+	if (!made || weir__snapshot_make_room(made, &rooms))
+		return made;
+	weir_snapshot_free(&made->seen);
+	return NULL;
+}
+
 /* All of it, in as much room as it takes. */
 static int look_at_all(struct inquiry *self, struct weir__snapshot **snapshot,
 		       char *message)
@@ -1065,7 +1302,7 @@ static int look_at_all(struct inquiry *self, struct weir__snapshot **snapshot,
 	int rc;
 
 	for (;; room *= 2) {
-		self->snapshot = weir__snapshot_new(self->allocator, room);
+		self->snapshot = with_room(self->allocator, room);
 		if (!self->snapshot)
 			return -ENOMEM;
 		rc = look(self, message);
@@ -1095,6 +1332,7 @@ static int settle(struct inquiry *self, struct weir__snapshot *first,
 	if (rc < 0)
 		return rc;
 	first->seen.settled = weir__snapshot_same(&first->seen, &later->seen);
+	weir__snapshot_stays(first, &later->seen);
 	weir_snapshot_free(&later->seen);
 	return 0;
 }
@@ -1102,8 +1340,11 @@ static int settle(struct inquiry *self, struct weir__snapshot *first,
 static int take(struct inquiry *self, struct weir__snapshot **snapshot,
 		uint64_t settle_ns, char *message)
 {
-	int rc = look_at_all(self, snapshot, message);
+	int rc;
 
+	if (settle_ns)
+		self->now_ns = weir__clock_ns();
+	rc = look_at_all(self, snapshot, message);
 	if (rc < 0)
 		return rc;
 	(*snapshot)->seen.settled = settle_ns == 0;

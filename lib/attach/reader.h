@@ -23,10 +23,10 @@ struct weir__reader_options {
 
 /*
  * Finds the tables of layouts in the memory, and takes a snapshot of all actors
- * that are found by them, without executors, threads, children, pools and
- * demands. What makes no sense or cannot be read is left out, and counted in
- * snapshot->n_torn. -ENOENT: no table. -ENOTSUP: one of another version or
- * machine. -EFAULT: it points nowhere. -ENOMEM. Then `message` says so.
+ * that are found by them, without children, pools and demands. What makes no
+ * sense or cannot be read is left out, and counted in snapshot->n_torn. -ENOENT:
+ * no table. -ENOTSUP: one of another version or machine. -EFAULT: it points
+ * nowhere. -ENOMEM. Then `message` says so.
  */
 int weir__reader_snapshot(struct weir_snapshot **snapshot,
 			  struct weir__memory *memory,

@@ -108,6 +108,38 @@ enum weir__what {
 	WEIR__IS_WATCH_EVENTS,
 	WEIR__IS_WATCH_READY,
 	WEIR__IS_WATCH_ARMED,
+	/* an executor of the library's, what follows of its kind */
+	WEIR__IS_REGISTRY_LAYOUT,
+	WEIR__IS_EXECUTOR_KIND, /* a number: enum weir_executor_kind */
+	WEIR__IS_EXECUTOR_THREADS_MAX,
+	WEIR__IS_EXECUTOR_THREAD_NAME, /* 16 bytes, themselves */
+	WEIR__IS_EXECUTOR_NOW_NS,      /* if its clock is its own */
+	WEIR__IS_EXECUTOR_SERVES,      /* 0: it has none of these two */
+	WEIR__IS_EXECUTOR_TIMERS,
+	WEIR__IS_EXECUTOR_WATCHES,
+	WEIR__IS_EXECUTOR_POLLER, /* or NULL: it has more of them */
+	WEIR__IS_POLLER_TIMERS,
+	WEIR__IS_POLLER_WATCHES,
+	WEIR__IS_EXECUTOR_PARKED, /* bits, themselves, as many as threads */
+	WEIR__IS_EXECUTOR_IDLERS, /* or threads that are parked */
+	WEIR__IS_IDLER_NEXT,
+	/* its threads: itself, while it runs; an array, or a list */
+	WEIR__IS_EXECUTOR_RUNS,
+	WEIR__IS_EXECUTOR_WORKERS,
+	WEIR__IS_WORKER_SIZE, /* a number */
+	WEIR__IS_EXECUTOR_THREADS,
+	WEIR__IS_THREAD_NEXT,
+	WEIR__IS_THREAD_LINK,  /* what points to it */
+	WEIR__IS_THREAD_TASK,  /* or NULL */
+	WEIR__IS_THREAD_STATE, /* NULL: there is no thread; or that has it */
+	WEIR__IS_STATE_TASK,
+	WEIR__IS_THREAD_ID,
+	WEIR__IS_THREAD_SLICES,
+	WEIR__IS_THREAD_STEALS,
+	WEIR__IS_THREAD_TAIL, /* of its ring */
+	WEIR__IS_THREAD_HEAD,
+	WEIR__IS_THREAD_TAKEN,
+	WEIR__IS_THREAD_BOUND, /* itself: the executor of those bound to it */
 	WEIR__IS_COUNT,
 };
 

@@ -343,6 +343,35 @@ static void look(struct weir_executor *executor,
 	weir__unlock(&blocking->lock);
 }
 
+static const struct weir__layout_of layout = {
+	.self = &layout,
+	.fields =
+		{
+			WEIR__NUMBER(EXECUTOR_KIND, WEIR_EXECUTOR_BLOCKING),
+			WEIR__FIELD(EXECUTOR_THREADS_MAX, struct weir_blocking,
+				    threads_max),
+			WEIR__PLACE(EXECUTOR_THREAD_NAME, struct weir_blocking,
+				    name),
+			WEIR__FIELD(EXECUTOR_SERVES, struct weir_blocking,
+				    service.started),
+			WEIR__FIELD(EXECUTOR_TIMERS, struct weir_blocking,
+				    service.poller.wheel.armed),
+			WEIR__FIELD(EXECUTOR_WATCHES, struct weir_blocking,
+				    service.poller.watches.armed),
+			WEIR__FIELD(EXECUTOR_IDLERS, struct weir_blocking,
+				    idlers),
+			WEIR__FIELD(IDLER_NEXT, struct idler, below),
+			WEIR__FIELD(EXECUTOR_THREADS, struct weir_blocking,
+				    threads),
+			WEIR__FIELD(THREAD_NEXT, struct thread, next),
+			WEIR__FIELD(THREAD_LINK, struct thread, link),
+			WEIR__FIELD(THREAD_TASK, struct thread, task),
+			WEIR__FIELD(THREAD_ID, struct thread, id),
+			WEIR__FIELD(THREAD_SLICES, struct thread, slices),
+			{0},
+		},
+};
+
 static bool valid(const struct weir_blocking_options *options)
 {
 	return weir__reserved_zero(options->reserved) &&
@@ -380,6 +409,7 @@ static int make(struct weir_blocking **blocking,
 	}
 	made->executor = *executor;
 	made->executor.registry->look = look;
+	made->executor.registry->layout = &layout;
 	set_options(made, options);
 	weir__executor_living(&made->executor);
 	*blocking = made;

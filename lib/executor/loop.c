@@ -276,6 +276,25 @@ static WEIR__LOOKS void look(struct weir_executor *executor,
 		look->thread(look, &thread, task);
 }
 
+static const struct weir__layout_of layout = {
+	.self = &layout,
+	.fields =
+		{
+			WEIR__NUMBER(EXECUTOR_KIND, WEIR_EXECUTOR_LOOP),
+			WEIR__NUMBER(EXECUTOR_THREADS_MAX, 1),
+			WEIR__FIELD(EXECUTOR_TIMERS, struct weir_loop,
+				    poller.wheel.armed),
+			WEIR__FIELD(EXECUTOR_WATCHES, struct weir_loop,
+				    poller.watches.armed),
+			WEIR__FIELD(EXECUTOR_RUNS, struct weir_loop,
+				    owned.running),
+			WEIR__FIELD(THREAD_TASK, struct weir_loop, task),
+			WEIR__FIELD(THREAD_ID, struct weir_loop, thread),
+			WEIR__FIELD(THREAD_SLICES, struct weir_loop, slices),
+			{0},
+		},
+};
+
 static int make(struct weir_loop **loop, const struct weir_executor *executor)
 {
 	const struct weir_allocator *allocator = executor->options.allocator;
@@ -291,6 +310,7 @@ static int make(struct weir_loop **loop, const struct weir_executor *executor)
 		return rc;
 	}
 	made->executor.registry->look = look;
+	made->executor.registry->layout = &layout;
 	made->made_by = getpid();
 	made->owned = (struct weir__owned){
 		.executor = &made->executor,

@@ -58,6 +58,7 @@
 
 #include <weir/executor.h>
 
+#include "base/fields.h"
 #include "base/hash.h"
 #include "base/lock.h"
 #include "base/membarrier.h"
@@ -123,6 +124,8 @@ struct weir__registry {
 	struct weir_ending *drains;
 	uint64_t dropped; /* atomic: items dropped undelivered */
 	struct weir__living living;
+	/* constant: where it has its threads, for readers of memory; NULL */
+	const struct weir__layout_of *layout;
 };
 
 /* The key by which the tables of this executor's actors are hashed. */

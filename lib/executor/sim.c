@@ -357,6 +357,27 @@ static WEIR__LOOKS void look(struct weir_executor *executor,
 		look->thread(look, &thread, sim->thread->task);
 }
 
+static const struct weir__layout_of layout = {
+	.self = &layout,
+	.fields =
+		{
+			WEIR__NUMBER(EXECUTOR_KIND, WEIR_EXECUTOR_SIM),
+			WEIR__NUMBER(EXECUTOR_THREADS_MAX, 1),
+			WEIR__FIELD(EXECUTOR_NOW_NS, struct weir_sim, now_ns),
+			WEIR__FIELD(EXECUTOR_TIMERS, struct weir_sim,
+				    wheel.armed),
+			WEIR__FIELD(EXECUTOR_WATCHES, struct weir_sim,
+				    watches.armed),
+			WEIR__FIELD(EXECUTOR_RUNS, struct weir_sim,
+				    owned.running),
+			WEIR__FIELD(THREAD_STATE, struct weir_sim, thread),
+			WEIR__FIELD(STATE_TASK, struct weir__thread, task),
+			WEIR__FIELD(THREAD_ID, struct weir_sim, id),
+			WEIR__FIELD(THREAD_SLICES, struct weir_sim, slices),
+			{0},
+		},
+};
+
 static bool poll_op(struct weir_executor *executor)
 {
 	return weir_sim_step(of(executor));
@@ -383,6 +404,7 @@ int weir_sim_new(struct weir_sim **sim, uint64_t seed,
 	made->executor = executor;
 	executor.registry->stands_still = true;
 	executor.registry->look = look;
+	executor.registry->layout = &layout;
 	made->seed = made->random = seed;
 	made->executor.registry->key = weir__hash_key_of(seed);
 	made->budget_max = executor.options.budget_turns;

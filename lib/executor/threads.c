@@ -419,6 +419,49 @@ static void look(struct weir_executor *executor,
 		see_worker(&pool->workers[i], look);
 }
 
+static const struct weir__layout_of layout = {
+	.self = &layout,
+	.fields =
+		{
+			WEIR__NUMBER(EXECUTOR_KIND, WEIR_EXECUTOR_THREADS),
+			WEIR__FIELD(EXECUTOR_THREADS_MAX, struct weir_threads,
+				    n_workers),
+			WEIR__PLACE(EXECUTOR_THREAD_NAME, struct weir_threads,
+				    name),
+			WEIR__FIELD(EXECUTOR_SERVES, struct weir_threads,
+				    service.started),
+			WEIR__FIELD(EXECUTOR_TIMERS, struct weir_threads,
+				    service.poller.wheel.armed),
+			WEIR__FIELD(EXECUTOR_WATCHES, struct weir_threads,
+				    service.poller.watches.armed),
+			WEIR__FIELD(EXECUTOR_POLLER, struct weir_threads,
+				    poller),
+			WEIR__FIELD(POLLER_TIMERS, struct weir__poller,
+				    wheel.armed),
+			WEIR__FIELD(POLLER_WATCHES, struct weir__poller,
+				    watches.armed),
+			WEIR__PLACE(EXECUTOR_PARKED, struct weir_threads,
+				    park.idle),
+			WEIR__FIELD(EXECUTOR_WORKERS, struct weir_threads,
+				    workers),
+			WEIR__NUMBER(WORKER_SIZE, sizeof(struct weir__worker)),
+			WEIR__FIELD(THREAD_STATE, struct weir__worker, state),
+			WEIR__FIELD(STATE_TASK, struct weir__thread, task),
+			WEIR__FIELD(THREAD_ID, struct weir__worker, id),
+			WEIR__FIELD(THREAD_SLICES, struct weir__worker, slices),
+			WEIR__FIELD(THREAD_STEALS, struct weir__worker, steals),
+			WEIR__FIELD(THREAD_TAIL, struct weir__worker,
+				    ring.tail),
+			WEIR__FIELD(THREAD_HEAD, struct weir__worker,
+				    ring.head),
+			WEIR__FIELD(THREAD_TAKEN, struct weir__worker,
+				    ring.taken),
+			WEIR__PLACE(THREAD_BOUND, struct weir__worker,
+				    executor),
+			{0},
+		},
+};
+
 static bool options_valid(const struct weir_threads_options *options)
 {
 	return weir__reserved_zero(options->reserved) &&
@@ -546,6 +589,7 @@ int weir_threads_new(struct weir_threads **threads,
 	/* Slow the first time in a process with threads, so not later. */
 	pool->executor.registry->remote = weir__membarrier_register();
 	pool->executor.registry->look = look;
+	pool->executor.registry->layout = &layout;
 	weir__poller_thread_init(&pool->service,
 				 pool->executor.options.allocator, pool->name);
 	init_workers(pool);

@@ -63,14 +63,14 @@ static bool read_image(struct weir__memory *memory, uint64_t at, void *bytes,
 
 void said_by_both(char *text)
 {
-	static const char executor[] = "\"executor\": ";
-	char *at = strstr(text, ",\n\"executors\": [");
+	static const char now[] = "\"now_ns\": ";
+	char *at = strstr(text, ",\n\"children\": [");
 
 	/* they and what follows are the last ones */
 	assert_non_null(at);
 	*at = '\0';
-	for (at = text; (at = strstr(at, executor)); at += strlen(executor))
-		memmove(at + strlen(executor), strchr(at, ','),
+	for (at = text; (at = strstr(at, now)); at += strlen(now))
+		memmove(at + strlen(now), strchr(at, ','),
 			strlen(strchr(at, ',')) + 1);
 }
 

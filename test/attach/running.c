@@ -28,11 +28,15 @@ static const char *read_of(pid_t pid)
 static void says_the_same(const char *program, const char *way)
 {
 	static struct stalled stalled;
+	int tries = 0;
 
 	if (!stalled_start(&stalled, program, way, NULL)) {
 		print_message("there is no %s\n", program);
 		skip();
 	}
+	/* a worker that is parked looks around from time to time */
+	while (strcmp(read_of(stalled.pid), stalled.said) != 0 && tries < 1000)
+		tries++;
 	assert_string_equal(read_of(stalled.pid), stalled.said);
 	stalled_end(&stalled);
 }
@@ -49,6 +53,7 @@ SAYS_THE_SAME(flow)
 SAYS_THE_SAME(operators)
 SAYS_THE_SAME(several)
 SAYS_THE_SAME(threads)
+SAYS_THE_SAME(busy)
 SAYS_THE_SAME(system)
 
 static void the_shared_library_is_found(void **state)
@@ -59,6 +64,18 @@ static void the_shared_library_is_found(void **state)
 static void a_static_program_without_symbols_is_read(void **state)
 {
 	says_the_same("stalled_static", "threads");
+}
+
+static void a_loop_that_nobody_runs_is_told(void **state)
+{
+	static struct stalled stalled;
+
+	if (!stalled_start(&stalled, "stalled", "left", NULL))
+		skip();
+	assert_non_null(
+		strstr(read_of(stalled.pid),
+		       "left alone is due, but nobody runs its loop\n"));
+	stalled_end(&stalled);
 }
 
 static void without_an_executor_nobody_is_alive(void **state)
@@ -203,6 +220,8 @@ int main(void)
 		cmocka_unit_test(operators_are_seen_as_the_process_does),
 		cmocka_unit_test(several_are_seen_as_the_process_does),
 		cmocka_unit_test(threads_are_seen_as_the_process_does),
+		cmocka_unit_test(busy_are_seen_as_the_process_does),
+		cmocka_unit_test(a_loop_that_nobody_runs_is_told),
 		cmocka_unit_test(system_are_seen_as_the_process_does),
 		cmocka_unit_test(the_shared_library_is_found),
 		cmocka_unit_test(a_static_program_without_symbols_is_read),

@@ -23,6 +23,49 @@ static struct weir_executor *executors[4];
 static struct weir_sim *sims[4];
 static size_t n_executors;
 
+/* --- Looks ---------------------------------------------------------------- */
+
+static size_t n_busy; /* actors that run */
+
+/* Threads that get no processor change nothing either. */
+static int all_wait(const struct weir_snapshot *snapshot)
+{
+	size_t i, busy = 0, parked = 0;
+
+	for (i = 0; i < snapshot->n_actors; i++) {
+		if (snapshot->actors[i].wait == WEIR_WAIT_NONE &&
+		    snapshot->actors[i].thread == WEIR_NOWHERE)
+			return 0;
+		busy += snapshot->actors[i].thread != WEIR_NOWHERE;
+	}
+	if (!snapshot->settled || i < 2 || busy != n_busy)
+		return 0;
+	for (i = 0; i < snapshot->n_executors; i++) {
+		const struct weir_seen_executor *executor =
+			&snapshot->executors[i];
+
+		/* a worker may come later than its pool */
+		if (executor->kind == WEIR_EXECUTOR_THREADS &&
+		    executor->n_threads < executor->threads_max)
+			return 0;
+		parked += executor->parked;
+	}
+	return parked + busy == snapshot->n_threads;
+}
+
+static struct weir_snapshot *look(void)
+{
+	struct weir_snapshot *snapshot;
+
+	do {
+		assert(weir_snapshot_new(&snapshot, executors, n_executors,
+					 1000000) == 0);
+		if (all_wait(snapshot))
+			return snapshot;
+		weir_snapshot_free(snapshot);
+	} while (1);
+}
+
 /* --- Actors --------------------------------------------------------------- */
 
 enum { PORTS = 4 };
@@ -35,6 +78,7 @@ struct node {
 	struct weir_delay delay;
 	size_t n_ins, n_outs;
 	int waits;
+	int stays; /* its turn does not return */
 };
 
 static char item;
@@ -44,6 +88,8 @@ static uint32_t turns(struct weir_actor *actor, uint32_t n)
 	struct node *self = weir_container_of(actor, struct node, actor);
 	size_t i;
 
+	while (self->stays)
+		(void)pause();
 	for (i = 0; i < self->n_ins; i++)
 		(void)weir_in_take(&self->ins[i]);
 	for (i = 0; i < self->n_outs; i++)
@@ -271,6 +317,50 @@ static void stall_threads(void)
 	assert(weir_flow_start(flow(), executors[0], NULL, &running) == 0);
 }
 
+static void feed(struct node *it)
+{
+	start(it);
+	assert(weir_in_put(&it->ins[0], &item) == 0);
+}
+
+/* All threads of a pool, and of a blocking executor, are taken. */
+static void stall_busy(void)
+{
+	struct weir_blocking_options two = {.threads_max = 2, .name = "slow"};
+	struct weir_threads_options one = {.workers = 1, .name = "pool"};
+	struct weir_blocking *blocking;
+	struct weir_threads *pool;
+	struct node *busy, *due;
+	size_t i;
+
+	assert(weir_threads_new(&pool, &one) == 0);
+	assert(weir_blocking_new(&blocking, &two) == 0);
+	executors[n_executors++] = weir_threads_executor(pool);
+	executors[n_executors++] = weir_blocking_executor(blocking);
+	for (i = 0; i < 3; i++) {
+		busy = node(i > 0, "busy", 1, 0, 4);
+		busy->stays = 1;
+		feed(busy);
+	}
+	n_busy = 3;
+	/* those that are due come when nobody is left to run them */
+	weir_snapshot_free(look());
+	for (i = 0; i < 2; i++) {
+		due = node(i, "due", 1, 0, 4);
+		feed(due);
+	}
+}
+
+/* Nobody runs it: which the program itself could do. */
+static void stall_left(void)
+{
+	struct weir_loop *loop;
+
+	assert(weir_loop_new(&loop, NULL) == 0);
+	executors[0] = weir_loop_executor(loop);
+	feed(node(0, "left alone", 1, 0, 4));
+}
+
 static void stall_system(void)
 {
 	struct weir_actor_id id;
@@ -300,32 +390,9 @@ static const struct {
 	{"nodes", stall_nodes},		{"ports", stall_ports},
 	{"flow", stall_flow},		{"several", stall_several},
 	{"operators", stall_operators}, {"threads", stall_threads},
-	{"system", stall_system},	{"nothing", stall_nothing},
+	{"system", stall_system},	{"busy", stall_busy},
+	{"left", stall_left},		{"nothing", stall_nothing},
 };
-
-/* Threads that get no processor change nothing either. */
-static int all_wait(const struct weir_snapshot *snapshot)
-{
-	size_t i;
-
-	for (i = 0; i < snapshot->n_actors; i++)
-		if (snapshot->actors[i].wait == WEIR_WAIT_NONE)
-			return 0;
-	return snapshot->settled && i > 1;
-}
-
-static struct weir_snapshot *look(void)
-{
-	struct weir_snapshot *snapshot;
-
-	do {
-		assert(weir_snapshot_new(&snapshot, executors, n_executors,
-					 1000000) == 0);
-		if (all_wait(snapshot))
-			return snapshot;
-		weir_snapshot_free(snapshot);
-	} while (1);
-}
 
 static void say(void)
 {
