@@ -60,6 +60,11 @@ uint64_t bench_cpu_ns(void)
 	return read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+uint64_t bench_thread_ns(void)
+{
+	return read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 static size_t whole_lines(size_t size)
 {
 	return (size + BENCH_CACHELINE - 1) & ~(size_t)(BENCH_CACHELINE - 1);

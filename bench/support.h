@@ -24,6 +24,7 @@ bool bench_uses_cpu_clock(void);
 /* These are what they are, whatever bench_now_ns() is. */
 uint64_t bench_real_ns(void);
 uint64_t bench_cpu_ns(void);
+uint64_t bench_thread_ns(void); /* CPU time of the calling thread */
 
 /*
  * Line-aligned; bench_alloc also clears. They end the program when there is no

@@ -25,6 +25,8 @@ struct w1 {
  */
 int w1_open(struct w1 *w1, const struct bench_cell *cell, uint64_t items,
 	    enum w1_how how);
+/* Before it runs: the i-th stage counts into stats[i], of which there are w1->n. */
+int w1_count(const struct w1 *w1, struct weir_stats *stats);
 /* Starts it and waits until the consumer has stopped. The pool goes on. */
 int w1_run(struct w1 *w1, struct bench_result *result);
 int w1_close(struct w1 *w1);

@@ -224,6 +224,15 @@ int w1_open(struct w1 *w1, const struct bench_cell *cell, uint64_t items,
 	return rc;
 }
 
+int w1_count(const struct w1 *w1, struct weir_stats *stats)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < w1->n && rc == 0; i++)
+		rc = weir_actor_set_stats(&w1->stages[i].actor, &stats[i]);
+	return rc;
+}
+
 int w1_run(struct w1 *w1, struct bench_result *result)
 {
 	const struct bench_result *got = &w1->stages[w1->n - 1].got;

@@ -127,7 +127,11 @@ const struct bench_who bench_whos[] = {
 	{"idle", "actors", "weir", ANY, idle_after_work},
 
 	{"inspect", "trace", "weir", ANY, inspect_trace},
-	{"inspect", "look", "weir", ANY, inspect_look},
+	{"inspect", "sampler", "weir", ANY, inspect_sampler},
+	{"inspect", "stats", "weir", ANY, inspect_stats},
+	{"inspect", "look", "actors.1000", ANY, inspect_look_1000},
+	{"inspect", "look", "actors.10000", ANY, inspect_look_10000},
+	{"inspect", "look", "actors.100000", ANY, inspect_look_100000},
 
 	{"W6", "all", "L1.batch", ANY, limits_batch},
 	{"W6", "all", "weir", ANY, w1_actors},

@@ -66,7 +66,11 @@ bench_run scale_length_100;
 bench_run memory_pipeline;
 bench_run idle_after_work;
 bench_run inspect_trace;
-bench_run inspect_look;
+bench_run inspect_sampler;
+bench_run inspect_stats;
+bench_run inspect_look_1000;
+bench_run inspect_look_10000;
+bench_run inspect_look_100000;
 
 /* W4, limits */
 bench_run w4_calls;

@@ -147,9 +147,9 @@ static const char *const percentiles[] = {"p50", "p99", "p99.9"};
 static const char *const bytes[] = {"peak", "slots", "ratio"};
 static const char *const idleness[] = {"CPU ns/s", "to park", "calls"};
 static const char *const traced[] = {"off", "on", "a slice"};
+static const char *const sampled[] = {"off", "on", "ratio"};
 static const char *const looked[] = {"look", "an actor", "p99"};
-static const unsigned trace_windows[] = {1, 16, 64, BENCH_END};
-static const unsigned look_actors[] = {1024, 65536, BENCH_END};
+static const unsigned trace_windows[] = {1, 16, 64, 256, BENCH_END};
 static const char *const net_columns[] = {"CPU ns", "ns", "calls"};
 static const unsigned w6_stages[] = {2, 4, 8, BENCH_END};
 static const unsigned w6_windows[] = {16, 256, BENCH_END};
@@ -195,9 +195,16 @@ const struct bench_workload bench_workloads[] = {
 	{"inspect", "trace", "CPU ns an item off and on, more a slice", 1, 0,
 	 w1_stages + 1, trace_windows, one_worker, expect_pipeline, true,
 	 "W1 without and with a flight recorder", traced},
-	{"inspect", "look", "ns, ns an actor, longest pause of 99 %", 1, 1,
-	 NULL, look_actors, one_worker, expect_jobs, false,
-	 "snapshots of as many actors, one of which runs", looked},
+	{"inspect", "sampler", "CPU ns an item off and on, their ratio", 1, 0,
+	 w1_stages + 1, trace_windows, one_worker, expect_pipeline, true,
+	 "W1 without and with a sampler at 1 kHz", sampled},
+	{"inspect", "stats", "CPU ns an item off and on, more a slice", 1, 0,
+	 w1_stages + 1, trace_windows, one_worker, expect_pipeline, true,
+	 "W1 without and with weir_stats of each actor", traced},
+	{"inspect", "look", "CPU ns, an actor's, ns of 99 % of starts to ends",
+	 1, 1, NULL, NULL, one_worker, expect_jobs, false,
+	 "snapshots of actors in chains, beside one that starts others",
+	 looked},
 	{"W6", "all", "items/s", 1, 0, w6_stages, w6_windows, two_workers,
 	 expect_spread, true, "W1 with work: each transformer takes 1 us", NULL,
 	 "weir.alone", all},
