@@ -299,6 +299,90 @@ WEIR_API struct weir_flow *weir_flow_from_nats(
  */
 WEIR_API struct weir_flow *weir_flow_nats_done(struct weir_flow *flow);
 
+/* --- Sinks ---------------------------------------------------------------- */
+
+enum weir_nats_order {
+	/* Messages are stored in the order in which they come, also when they
+	 * are sent again. */
+	WEIR_NATS_ORDER_STRICT,
+	/* What was lost is sent again, and may be stored behind later ones. */
+	WEIR_NATS_ORDER_ANY,
+};
+
+/* 0 or NULL is the default of each. `subject` is borrowed as long as the flow
+ * exists. */
+struct weir_nats_sink_options {
+	/* Where messages are published; or a function that writes the subject
+	 * of an item, with its NUL, into `size` (256) bytes, and returns 0 or a
+	 * negative errno. One of the two is needed. */
+	const char *subject;
+	int (*subject_of)(void *item, char *subject, size_t size,
+			  void *context);
+	/* The same for the id by which the server knows a message that it has
+	 * already. NULL: "<stream>.<sequence>" of an item that is a message,
+	 * with ".<i>" behind it where it was made of one; else one that no other
+	 * message has. */
+	int (*id_of)(void *item, char *id, size_t size, void *context);
+	void *context;
+	/* At most that many are published and not acknowledged: 256. */
+	size_t window;
+	enum weir_nats_order order;
+	/* Items that are messages of a source are done when they are stored. */
+	bool settle;
+	/* The stream fails when there is a connection, and the server has
+	 * acknowledged nothing for that long: 30 s. */
+	uint64_t timeout_ns;
+	uint64_t reserved[4]; /* zero */
+};
+
+/*
+ * Publishes bytes to a stream of the server's.
+ *
+ * 1. An item is held until the server says that it is stored. No more than
+ *    `window` are: that is the demand.
+ * 2. When the connection breaks, or nothing is acknowledged for 2 s, what is not
+ *    acknowledged is published again, with the same ids. So each is stored
+ *    once, as long as the stream remembers its id (`duplicates_ns`).
+ * 3. An item that is a message of a source, and is not settled, is given back
+ *    when it is dropped, also behind its publication: settle it, with `settle`.
+ *
+ * Fails: -EINVAL, null, a bad option, or the server refuses the message. -EAGAIN:
+ * no stream has the subject. -ETIMEDOUT: the server does not answer. -EMSGSIZE:
+ * an item is larger than it takes. -ENOSPC: the stream is full, or cannot be
+ * written. -ENOTCONN: the connection has given up.
+ *
+ * Emits: the number of messages stored, as (void *)(uintptr_t), when upstream has
+ * completed. Completes: behind the number. Cancels: when publishing fails, or
+ * when downstream does. Holds: `window` items.
+ */
+WEIR_API struct weir_flow *weir_flow_into_nats(
+	struct weir_flow *flow, struct weir_nats *nats,
+	const struct weir_nats_sink_options *options);
+
+/*
+ * Makes messages of messages, and settles each as done when all that was made of
+ * it is stored. As weir_flow_into_nats(); `make` is called with i = 0, 1, ... for
+ * the same message, and makes the bytes that are published. It returns 1 with
+ * one more in *out; WEIR_NEXT_LAST (flow_element.h) with the last; or 0, if there
+ * are no more; or a negative errno: the stream fails, and the message is given
+ * back. Ids are made of the message's: so whatever dies meanwhile, each output is
+ * stored once, if `make` makes the same of the same, and its stream remembers
+ * ids for longer than that takes.
+ *
+ * Items are messages of a weir_flow_from_nats(): other bytes fail the stream with
+ * -EINVAL. `settle` and `id_of` are ignored.
+ *
+ * Emits: the number of messages stored, when upstream has completed. Completes:
+ * behind the number. Cancels: when publishing fails, or when downstream does.
+ * Holds: one message, and what `window` outputs were made of.
+ */
+WEIR_API struct weir_flow *weir_flow_nats_process(
+	struct weir_flow *flow,
+	int (*make)(struct weir_nats_message *message, uint64_t i,
+		    struct weir_flow_bytes **out, void *context),
+	void *context, struct weir_nats *nats,
+	const struct weir_nats_sink_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,9 +5,6 @@
  * waits; the operator takes all of the lane at once, and tells of what it has
  * given on when that makes room for a request. The writer does what the
  * accounting says (pull.h), and tells the server of messages that are held.
- *
- * Each subscription has an inbox struct, which holds the source until libnats
- * has called for it for the last time.
  */
 #include <assert.h>
 #include <errno.h>
@@ -29,22 +26,12 @@
 #define DRAIN_NS UINT64_C(30000000000)
 #define CHECK_WAIT_MS 2000
 #define NAME_SIZE 256u
-#define DRAIN_WAIT_MS 5000
 #define SUBJECT_SIZE 640u
 
 /* What the user has said; copied with the flow. */
 struct args {
 	struct weir_nats *nats;
 	struct weir_nats_source_options options;
-};
-
-struct intake;
-
-struct inbox {
-	struct intake *source;
-	uint64_t epoch;
-	size_t n; /* of `name` */
-	char name[128];
 };
 
 struct intake {
@@ -54,8 +41,7 @@ struct intake {
 	struct weir_operator *op;		 /* NULL: it has closed */
 	struct weir_nats_message *first, **last; /* the lane */
 	/* the writer's */
-	natsSubscription *subscription;
-	struct inbox *inbox;
+	struct weir__nats_inbox *inbox;
 	/* `op`, held, behind its end while the run waits for us */
 	struct weir_operator *held;
 	bool waits; /* the operator wants to be woken */
@@ -131,10 +117,9 @@ static uint64_t token(const char **at)
 }
 
 /* A status, on the reply subject of its request: inbox.id.n */
-static void take_status(struct inbox *inbox, natsMsg *msg)
+static void take_status(struct intake *self, uint64_t epoch, natsMsg *msg,
+			const char *at)
 {
-	const char *at = natsMsg_GetSubject(msg) + inbox->n + 1;
-	struct intake *self = inbox->source;
 	struct weir__nats_status status = {0};
 	struct weir_operator *op;
 	const char *value;
@@ -151,8 +136,7 @@ static void take_status(struct inbox *inbox, natsMsg *msg)
 		status.pending = strtoull(value, NULL, 10);
 	}
 	weir__nats_lock(self->client.nats);
-	weir__nats_pull_status(&self->pull, inbox->epoch, &status,
-			       weir__nats_now());
+	weir__nats_pull_status(&self->pull, epoch, &status, weir__nats_now());
 	op = self->pull.code < 0 ? to_wake(self) : NULL;
 	count(self);
 	weir__nats_soon(&self->client);
@@ -177,9 +161,8 @@ static struct weir_operator *put(struct intake *self,
 	return to_wake(self);
 }
 
-static void take_message(struct inbox *inbox, natsMsg *msg)
+static void take_message(struct intake *self, uint64_t epoch, natsMsg *msg)
 {
-	struct intake *self = inbox->source;
 	struct weir_nats *nats = self->client.nats;
 	struct weir_nats_message *message;
 	struct weir_operator *op = NULL;
@@ -188,7 +171,7 @@ static void take_message(struct inbox *inbox, natsMsg *msg)
 
 	message = weir__nats_message_new(&self->origin, msg);
 	weir__nats_lock(nats);
-	accepted = weir__nats_pull_message(&self->pull, inbox->epoch, now_ns);
+	accepted = weir__nats_pull_message(&self->pull, epoch, now_ns);
 	count(self);
 	is_poison = message && self->origin.max_deliver > 0 &&
 		    message->meta.deliveries >
@@ -216,37 +199,12 @@ static void take_message(struct inbox *inbox, natsMsg *msg)
 	wake(op);
 }
 
-static void on_message(natsConnection *connection,
-		       natsSubscription *subscription, natsMsg *msg,
-		       void *context)
+static void take(struct weir__nats_inbox *inbox, natsMsg *msg, const char *rest)
 {
-	struct inbox *inbox = context;
-	const char *subject = natsMsg_GetSubject(msg);
-
-	if (strncmp(subject, inbox->name, inbox->n) == 0 &&
-	    subject[inbox->n] == '.')
-		take_status(inbox, msg);
+	if (rest)
+		take_status(of(inbox->client), inbox->epoch, msg, rest);
 	else
-		take_message(inbox, msg);
-}
-
-static void inbox_free(struct inbox *inbox)
-{
-	struct intake *self = inbox->source;
-	struct weir_nats *nats = self->client.nats;
-
-	nats->allocator->free(inbox, sizeof(*inbox), nats->allocator->context);
-	weir__nats_lock(nats);
-	nats->n_inboxes--;
-	weir__nats_unref(&self->client);
-	weir__nats_moved(nats);
-	weir__nats_unlock(nats);
-}
-
-/* libnats does not call for it any more. */
-static void on_complete(void *context)
-{
-	inbox_free(context);
+		take_message(of(inbox->client), inbox->epoch, msg);
 }
 
 /* --- Steps of the accounting; the writer, without the lock ---------------- */
@@ -321,79 +279,6 @@ static struct verdict look(const struct intake *self)
 	return verdict;
 }
 
-static int subscribe(struct intake *self, struct inbox *inbox)
-{
-	natsConnection *connection = self->client.nats->connection;
-	natsSubscription *subscription = NULL;
-	natsInbox *name = NULL;
-	char subject[sizeof(inbox->name) + 8];
-	natsStatus s;
-
-	s = natsInbox_Create(&name);
-	if (s != NATS_OK)
-		return -ENOMEM;
-	inbox->n =
-		(size_t)snprintf(inbox->name, sizeof(inbox->name), "%s", name);
-	natsInbox_Destroy(name);
-	(void)snprintf(subject, sizeof(subject), "%s.*.*", inbox->name);
-	s = natsConnection_Subscribe(&subscription, connection, subject,
-				     on_message, inbox);
-	if (s != NATS_OK)
-		return weir__nats_errno(s);
-	/* demand is the limit */
-	(void)natsSubscription_SetPendingLimits(subscription, -1, -1);
-	(void)natsSubscription_SetOnCompleteCB(subscription, on_complete,
-					       inbox);
-	self->subscription = subscription;
-	return 0;
-}
-
-static int open_inbox(struct intake *self, uint64_t epoch)
-{
-	struct weir_nats *nats = self->client.nats;
-	struct inbox *inbox;
-	int rc;
-
-	inbox = nats->allocator->alloc(sizeof(*inbox),
-				       nats->allocator->context);
-	if (!inbox)
-		return -ENOMEM;
-	*inbox = (struct inbox){.source = self, .epoch = epoch};
-	weir__nats_lock(nats);
-	self->client.refs++;
-	nats->n_inboxes++;
-	weir__nats_unlock(nats);
-	rc = subscribe(self, inbox);
-	if (rc < 0)
-		inbox_free(inbox);
-	else
-		self->inbox = inbox;
-	return rc;
-}
-
-/* What has come is taken still; of a broken connection nothing else comes. */
-static void close_inbox(struct intake *self, bool connected)
-{
-	natsSubscription *subscription = self->subscription;
-	uint64_t n = 1;
-	int i;
-
-	self->subscription = NULL;
-	self->inbox = NULL;
-	if (connected && natsSubscription_DrainTimeout(
-				 subscription, DRAIN_WAIT_MS) == NATS_OK) {
-		natsSubscription_Destroy(subscription);
-		return;
-	}
-	for (i = 0;
-	     i < 100 &&
-	     natsSubscription_QueuedMsgs(subscription, &n) == NATS_OK && n > 0;
-	     i++)
-		nats_Sleep(1);
-	(void)natsSubscription_Unsubscribe(subscription);
-	natsSubscription_Destroy(subscription);
-}
-
 static bool request(struct intake *self, uint64_t id, uint64_t n)
 {
 	char subject[SUBJECT_SIZE], reply[sizeof(self->inbox->name) + 48];
@@ -446,13 +331,14 @@ static bool step(struct intake *self)
 		return true;
 	case WEIR__NATS_STEP_OPEN:
 		weir__nats_unlock(nats);
-		rc = open_inbox(self, todo.epoch);
+		rc = weir__nats_inbox_open(&self->inbox, &self->client,
+					   todo.epoch, take);
 		weir__nats_lock(nats);
 		weir__nats_pull_opened(&self->pull, rc, weir__nats_now());
 		return true;
 	case WEIR__NATS_STEP_CLOSE:
 		weir__nats_unlock(nats);
-		close_inbox(self, connected);
+		weir__nats_inbox_close(self->inbox, connected);
 		weir__nats_lock(nats);
 		weir__nats_pull_closed(&self->pull);
 		return true;

@@ -97,4 +97,30 @@ void weir__nats_unref(struct weir__nats_client *client);
 /* The negative errno for what libnats says. */
 int weir__nats_errno(natsStatus status);
 
+/* --- Inboxes: the writer's, without the lock ------------------------------- */
+
+/* A subscription to NAME.>, whose client lives until libnats has called for it for
+ * the last time. */
+struct weir__nats_inbox {
+	struct weir__nats_client *client;
+	/* Takes the message over; `rest` is its subject behind NAME., or NULL if
+	 * it has another one. */
+	void (*take)(struct weir__nats_inbox *self, natsMsg *msg,
+		     const char *rest);
+	uint64_t epoch;
+	natsSubscription *subscription;
+	/* under the lock: a call that uses the subscription; libnats' last */
+	bool closing, complete;
+	size_t n; /* of `name` */
+	char name[128];
+};
+
+/* 0 with one in *inbox, or a negative errno. */
+int weir__nats_inbox_open(struct weir__nats_inbox **inbox,
+			  struct weir__nats_client *client, uint64_t epoch,
+			  void (*take)(struct weir__nats_inbox *self,
+				       natsMsg *msg, const char *rest));
+/* What has come is taken still; nothing else comes of a broken connection. */
+void weir__nats_inbox_close(struct weir__nats_inbox *self, bool connected);
+
 #endif

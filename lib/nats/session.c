@@ -309,6 +309,10 @@ static natsStatus set_times(natsOptions *to,
 	if (s == NATS_OK)
 		s = natsOptions_SetWriteDeadline(to, to_ms(from->write_stall_ns,
 							   WRITE_STALL_NS));
+	/* what is written while there is no connection would come before what
+	 * was lost */
+	if (s == NATS_OK)
+		s = natsOptions_SetReconnectBufSize(to, 0);
 	if (s == NATS_OK && from->asap)
 		s = natsOptions_SetSendAsap(to, true);
 	return s;

@@ -178,6 +178,7 @@ SIZE(weir_nats_stats, 152);
 SIZE(weir_nats_stream, 104);
 SIZE(weir_nats_consumer, 80);
 SIZE(weir_nats_source_options, 128);
+SIZE(weir_nats_sink_options, 88);
 
 /* out.h */
 SIZE(weir__putter, 40);

@@ -268,6 +268,11 @@ uint64_t server_waiting(struct server *server, const char *stream)
 	return n;
 }
 
+bool nothing_unsettled(void *server)
+{
+	return server_unsettled(server, "S") == 0;
+}
+
 /* --- Worlds --------------------------------------------------------------- */
 
 void nats_begin_with(struct nats_world *world,

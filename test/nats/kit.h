@@ -48,6 +48,9 @@ uint64_t server_left(struct server *server, const char *stream);
 uint64_t server_unsettled(struct server *server, const char *stream);
 uint64_t server_waiting(struct server *server, const char *stream);
 
+/* For await(): nothing of "S" is unsettled. */
+bool nothing_unsettled(void *server);
+
 /* A server, a connection of ours to it, and threads. */
 struct nats_world {
 	struct server server;

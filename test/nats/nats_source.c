@@ -32,11 +32,6 @@ static void begin(struct nats_world *world, uint64_t n)
 		server_publish(&world->server, "S", 1, n);
 }
 
-static bool nothing_unsettled(void *server)
-{
-	return server_unsettled(server, "S") == 0;
-}
-
 static void messages_come_in_order_and_are_done(void **state)
 {
 	struct seen seen = {0};

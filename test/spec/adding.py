@@ -48,6 +48,7 @@ NOT_RANDOM = {
     "deflate": "../z/kit", "inflate": "../z/kit", "zstd": "../z/kit",
     "unzstd": "../z/kit",
     "from_nats": "../nats/kit", "nats_done": "../nats/nats_source",
+    "into_nats": "../nats/nats_sink", "nats_process": "../nats/nats_sink",
 }
 # Kinds of ports that no scenario of the explorer has.
 NOT_EXPLORED = {
