@@ -11,7 +11,8 @@
 #include "attach/reader.h"
 
 /*
- * Of a process, which may be the calling one. Its executors go on. As
+ * Of a process, which may be the calling one. Its executors go on; one that is
+ * stopped, as by a debugger, is read as a core file is. As
  * weir__reader_snapshot(); besides -ESRCH: there is no such process, or it has
  * ended meanwhile; -EPERM: its memory may not be read.
  */

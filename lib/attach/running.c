@@ -213,6 +213,24 @@ static bool is_empty(pid_t pid)
 	return empty;
 }
 
+/* As in a debugger: that nothing moves says nothing then. */
+static bool is_stopped(pid_t pid)
+{
+	char path[32], line[128], state = 'R';
+	const char *name_end;
+	FILE *stat;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	stat = fopen(path, "re");
+	if (!stat)
+		return false;
+	name_end = fgets(line, sizeof(line), stat) ? strrchr(line, ')') : NULL;
+	if (name_end && name_end[1] == ' ')
+		state = name_end[2];
+	(void)fclose(stat);
+	return state == 'T' || state == 't';
+}
+
 int weir__attach_process(struct weir_snapshot **snapshot, pid_t pid,
 			 const struct weir__reader_options *options,
 			 char message[WEIR__READER_MESSAGE])
@@ -221,6 +239,7 @@ int weir__attach_process(struct weir_snapshot **snapshot, pid_t pid,
 		options->allocator ? options->allocator
 				   : weir_allocator_default();
 	struct process *self = weir__alloc(allocator, sizeof(*self));
+	struct weir__reader_options looks = *options;
 	int fd, rc;
 
 	*snapshot = NULL;
@@ -233,8 +252,10 @@ int weir__attach_process(struct weir_snapshot **snapshot, pid_t pid,
 	self->memory.regions = self->regions;
 	fd = watch(pid);
 	rc = open_process(self, message);
+	if (is_stopped(pid))
+		looks.settle_ns = 0;
 	if (rc == 0)
-		rc = weir__reader_snapshot(snapshot, &self->memory, options,
+		rc = weir__reader_snapshot(snapshot, &self->memory, &looks,
 					   message);
 	/* what it has read of one that ends is worth nothing */
 	if (rc != -EPERM && (has_ended(fd, pid) || (rc < 0 && is_empty(pid)))) {

@@ -26,7 +26,8 @@ static const char usage[] =
 	"PID is a process, or the path of the socket of one that runs with\n"
 	"WEIR_INSPECT=1 or calls weir_inspector_new(). The memory of a process\n"
 	"that does not listen is read, but by top and trace. In place of PID, but\n"
-	"of these, --core FILE [--exe FILE] reads a core file, of that program.\n";
+	"of these, --core FILE [--exe FILE] reads a core file, of that program, and\n"
+	"--memory PID the memory of a process that may listen.\n";
 
 static int fail(const char *whom, int rc)
 {
@@ -79,18 +80,17 @@ static int print_text(const char *whom, char *text)
 	return status;
 }
 
-/* Of a process that does not listen. */
-static int print_memory(const char *whom, const char *line)
+/* Of a process, with what is wrong besides if its memory cannot be read. */
+static int print_memory(const char *whom, const char *line, const char *besides)
 {
 	char *text, *end, message[WEIR__READER_MESSAGE];
 	long pid = strtol(whom, &end, 10);
 
 	if (*end || pid <= 0)
-		return fail(whom, -ENOENT);
+		return fail(whom, *besides ? -ENOENT : -EINVAL);
 	if (ask_memory((pid_t)pid, line, &text, message) == 0)
 		return print_text(whom, text);
-	(void)fprintf(stderr, "weir: %s: it does not listen, and %s\n", whom,
-		      message);
+	(void)fprintf(stderr, "weir: %s: %s%s\n", whom, besides, message);
 	return WRONG;
 }
 
@@ -100,7 +100,7 @@ static int print_answer(const char *whom, const char *line)
 	int rc = ask(whom, line, 0, &text);
 
 	if (rc == -ENOENT)
-		return print_memory(whom, line);
+		return print_memory(whom, line, "it does not listen, and ");
 	return rc < 0 ? fail(whom, rc) : print_text(whom, text);
 }
 
@@ -117,7 +117,7 @@ static int print_core(const char *core, const char *exe, const char *line)
 /* Of a process, or a core: only `why` takes an actor. */
 static int print(const char *what, int n, char **arguments)
 {
-	const char *core = NULL, *exe = NULL, *whom = NULL;
+	const char *core = NULL, *exe = NULL, *memory = NULL, *whom = NULL;
 	const int most = strcmp(what, "why") == 0 ? 1 : 0;
 	char line[256];
 
@@ -127,16 +127,20 @@ static int print(const char *what, int n, char **arguments)
 			core = arguments[1];
 		else if (n > 1 && strcmp(*arguments, "--exe") == 0)
 			exe = arguments[1];
+		else if (n > 1 && strcmp(*arguments, "--memory") == 0)
+			memory = arguments[1];
 		else
 			return use();
 	}
-	if (!core && n-- > 0)
+	if (!core && !memory && n-- > 0)
 		whom = *arguments++;
-	if (!core == !whom || (exe && !core) || n < 0 || n > most)
+	if (!core + !memory + !whom != 2 || (exe && !core) || n < 0 || n > most)
 		return use();
 	if ((size_t)snprintf(line, sizeof(line), "%s%s%s", what, n ? " " : "",
 			     n ? *arguments : "") >= sizeof(line))
 		return fail(*arguments, -ENAMETOOLONG);
+	if (memory)
+		return print_memory(memory, line, "");
 	return core ? print_core(core, exe, line) : print_answer(whom, line);
 }
 

@@ -78,6 +78,26 @@ static void a_loop_that_nobody_runs_is_told(void **state)
 	stalled_end(&stalled);
 }
 
+/* Its turns would seem not to return. */
+static void a_process_that_is_stopped_is_of_one_moment(void **state)
+{
+	static struct stalled stalled;
+	const char *said;
+	int status;
+
+	if (!stalled_start(&stalled, "stalled", "busy", NULL))
+		skip();
+	assert_non_null(strstr(stalled.said, "busy is in a turn that does not "
+					     "return, on thread "));
+	assert_int_equal(kill(stalled.pid, SIGSTOP), 0);
+	assert_int_equal(waitpid(stalled.pid, &status, WUNTRACED), stalled.pid);
+	said = read_of(stalled.pid);
+	assert_null(strstr(said, "does not return"));
+	assert_non_null(strstr(said, "\"settled\": true"));
+	assert_non_null(strstr(said, "\"state\": \"running\""));
+	stalled_end(&stalled);
+}
+
 static void without_an_executor_nobody_is_alive(void **state)
 {
 	static struct stalled stalled;
@@ -222,6 +242,7 @@ int main(void)
 		cmocka_unit_test(threads_are_seen_as_the_process_does),
 		cmocka_unit_test(busy_are_seen_as_the_process_does),
 		cmocka_unit_test(a_loop_that_nobody_runs_is_told),
+		cmocka_unit_test(a_process_that_is_stopped_is_of_one_moment),
 		cmocka_unit_test(system_are_seen_as_the_process_does),
 		cmocka_unit_test(the_shared_library_is_found),
 		cmocka_unit_test(a_static_program_without_symbols_is_read),

@@ -20,6 +20,7 @@ import time
 import fcntl
 
 COMMAND, PROGRAM = sys.argv[1:]
+SCRIPT = pathlib.Path(__file__).parents[2] / "lib/command/libweir-gdb.py"
 BLAME = "2 held up by: ignore < acquire waits for a permit in acquire"
 
 
@@ -159,8 +160,37 @@ def memory_is_read(folder):
     else:
         says_who_is_to_blame(pid)
         assert "no actor nobody" in run("why", pid, "nobody", status=1)
+        assert BLAME in run("why", "--memory", pid)
         core_is_read(pid, f"{folder}/core")
     end(program)
+
+
+def debugged(*arguments):
+    """What gdb says to the last one of them."""
+    done = subprocess.run(
+        ["gdb", "-nx", "-batch", "-ex", f"source {SCRIPT}",
+         "-ex", f"set weir-command {COMMAND}", *arguments],
+        capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+    return done.stdout + done.stderr
+
+
+def debugger_says_it(pid):
+    """Also of a process that listens, as it cannot answer while it is stopped."""
+    if not shutil.which("gdb"):
+        print("nothing is debugged: gdb is not there")
+        return
+    said = debugged("-p", pid, "-ex", "weir", "-ex", "weir why range", "-ex",
+                    "weir why nobody", "-ex", "weir top", "-ex",
+                    "set weir-command /no/weir", "-ex", "weir table")
+    if "ptrace" in said:
+        print("nothing is debugged: gdb may not")
+        return
+    for part in (BLAME, "range waits for room", "no actor nobody", "weir [why",
+                 "/no/weir: No such file"):
+        assert part in said, said
+    assert "There is no process" in debugged("-ex", "weir table")
+    # it goes on
+    settled(pid)
 
 
 def core_is_read(pid, core):
@@ -177,6 +207,8 @@ def core_is_read(pid, core):
     assert BLAME in run("table", "--core", core, "--exe", PROGRAM)
     assert run("why", "--core", core, "range").startswith("range waits for room")
     assert run("dot", "--core", core).startswith("digraph")
+    if shutil.which("gdb"):
+        assert BLAME in debugged(PROGRAM, core, "-ex", "weir why")
     os.truncate(core, 4096)
     assert "no table" in run("why", "--core", core, status=1)
     os.remove(core)
@@ -185,8 +217,11 @@ def core_is_read(pid, core):
 def what_is_no_core_is_said(folder):
     assert "No such file" in run("why", "--core", f"{folder}/core", status=1)
     assert "no core file" in run("why", "--core", PROGRAM, status=1)
+    assert "no process" in run("why", "--memory", "4194305", status=1)
+    assert "no number" in run("why", "--memory", "me", status=1)
     for arguments in (["--core"], ["--core", "a", "b", "c"], ["--exe", "a", "1"],
-                      ["--else", "a"]):
+                      ["--else", "a"], ["--memory", "1", "--core", "a"],
+                      ["--memory", "1", "b", "c"]):
         assert "usage" in run("why", *arguments, status=2), arguments
 
 
@@ -198,6 +233,7 @@ def main():
         says_who_is_to_blame(pid)
         traces(pid, folder)
         says_what_is_wrong(pid, folder)
+        debugger_says_it(pid)
         top_is_for_scripts(pid)
         top_draws_on_a_terminal(pid)
         assert f"{folder}/weir/{pid}.sock" in run("list")

@@ -37,6 +37,10 @@ try() {
 [ "$(flags --modversion)" = "$(sed -n "s/^.version: '\(.*\)',/\1/p" \
 	"$1/meson.build")" ]
 
+# gdb looks for it under the name of the library, with all that leads there.
+real=$(readlink -f "$lib/libweir.so")
+[ -f "$(find "$tree" -path '*/share/gdb/auto-load')${real#"$tree"}-gdb.py" ]
+
 # The test kit brings weir with it.
 PKG_CONFIG_LIBDIR=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$tree \
 	pkg-config --libs weir-testkit | grep -q -e '-lweir-testkit.* -lweir'
