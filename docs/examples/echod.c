@@ -2,7 +2,7 @@
 /*
  * echod [ADDRESS]: an echo server, which sends each client what it has sent.
  * Who does not take its answers is not read from any more, and holds up nobody
- * else.
+ * else. With WEIR_INSPECT=1 in its environment, `weir why PID` says who that is.
  */
 #include <stdio.h>
 
