@@ -86,9 +86,14 @@ static bool answers(void *context)
 {
 	struct server *server = context;
 	jsAccountInfo *info = NULL;
+	jsOptions options;
 	natsStatus s;
 
-	s = js_GetAccountInfo(&info, server->js, NULL, NULL);
+	/* one that begins loses requests */
+	s = jsOptions_Init(&options);
+	options.Wait = 100;
+	if (s == NATS_OK)
+		s = js_GetAccountInfo(&info, server->js, &options, NULL);
 	jsAccountInfo_Destroy(info);
 	return s == NATS_OK;
 }
