@@ -56,6 +56,39 @@ static void a_process_that_hangs_is_blamed(void **state)
 	process_world_fini(&world);
 }
 
+static void a_process_hangs_since_it_was_started(void **state)
+{
+	const struct weir_sampler_options options = {.by_hand = true};
+	struct weir_snapshot *snapshot;
+	struct weir_sampler *sampler;
+	char text[512];
+	size_t i;
+
+	process_world_new(&world, 1, 2, 3, 6, SECOND);
+	for (i = 0; i < 6; i++)
+		world.tasks[i].how = GOES_ON;
+	world.tasks[0].command.id = "hangs";
+	assert_int_equal(weir_sampler_new(&sampler, &world.base.executor, 1,
+					  &options),
+			 0);
+	(void)weir_sim_run_until(world.base.sim, 300 * MS, UINT64_MAX);
+	assert_int_equal(weir_sampler_step(sampler), 0);
+	assert_int_equal(offer_all(&world, 0, 6), 5);
+	while (weir_sim_run_until(world.base.sim, 900 * MS, 1) > 0)
+		assert_int_equal(weir_sampler_step(sampler), 0);
+	assert_int_equal(weir_sampler_snapshot(sampler, &snapshot), 0);
+	(void)weir_snapshot_why_text(snapshot,
+				     manager_in(snapshot, &world.manager), text,
+				     sizeof(text));
+	assert_string_equal(
+		text, "manager has all 2 processes that it may have, as job at "
+		      "/user/manager/hangs, for 600 ms\n"
+		      "job waits for a time that is not set, for 600 ms\n");
+	weir_snapshot_free(snapshot);
+	assert_int_equal(weir_sampler_free(sampler), 0);
+	process_world_fini(&world);
+}
+
 static void a_manager_that_has_nothing_to_start_is_idle(void **state)
 {
 	struct weir_snapshot *snapshot;
@@ -168,6 +201,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_that_hangs_is_blamed),
+		cmocka_unit_test(a_process_hangs_since_it_was_started),
 		cmocka_unit_test(a_manager_that_has_nothing_to_start_is_idle),
 		cmocka_unit_test(a_buffer_that_would_wedge_it_is_refused),
 		cmocka_unit_test(on_threads_a_call_that_hangs_is_blamed),

@@ -7,6 +7,7 @@
 
 #include "actor/kit.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -225,6 +226,251 @@ static void a_descriptor_is_not_ready_since_the_last_read(void **state)
 	close(fd);
 }
 
+static struct weir_fd full;
+static int full_fd;
+
+/* The first one fills the descriptor. */
+static void write_once(struct node *self)
+{
+	if (eventfd_write(full_fd, UINT64_MAX - 1) < 0)
+		assert_int_equal(weir_fd_again(&full), 0);
+}
+
+static void a_descriptor_takes_nothing_since_the_last_write(void **state)
+{
+	struct node *writer = node("writer", 1, 0);
+	int fd = eventfd(0, EFD_NONBLOCK);
+	char expected[128];
+
+	assert_true(fd >= 0);
+	full_fd = fd;
+	assert_int_equal(weir_fd_init(&full, &writer->actor, fd, POLLOUT), 0);
+	writer->before = write_once;
+	start_all();
+	put(writer, 1);
+	run_to(900);
+	put(writer, 1);
+	run_to(1200);
+	put(writer, 1);
+	(void)snprintf(expected, sizeof(expected),
+		       "1 held up by: writer waits until descriptor %d is "
+		       "writable, for 1.7 s\n",
+		       fd);
+	assert_string_equal(said(NULL), expected);
+	node_stop(writer);
+	weir_sim_run(sim);
+	close(fd);
+}
+
+static void an_outlet_of_a_broadcast_is_full_since_the_last_item(void **state)
+{
+	struct node *source = node("source", 1, 1),
+		    *quick = node("quick", 1, 0);
+	struct node *slow = node("slow", 1, 0);
+
+	assert_int_equal(weir_out_fan(&source->outs[0], WEIR_FAN_BROADCAST, 4),
+			 0);
+	node_waits(slow);
+	node_link(source, 0, quick, 0);
+	node_link(source, 0, slow, 0);
+	start_all();
+	put(source, 1);
+	run_to(900);
+	put(source, 5);
+	assert_string_equal(said(source),
+			    "source waits for room in slow, for 1.7 s\n"
+			    "slow waits until 3600300000000 ns, for 2.3 s\n");
+}
+
+static void two_permits_are_waited_for_since_they_were_taken(void **state)
+{
+	struct node *a = node("a", 0, 0), *b = node("b", 0, 0);
+	struct weir_semaphore semaphores[2];
+	struct weir_semaphore_port ports[4];
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		assert_int_equal(weir_semaphore_init(&semaphores[i], 0), 0);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(
+			weir_semaphore_port_init(&ports[i],
+						 i < 2 ? &a->actor : &b->actor,
+						 &semaphores[i == 1 || i == 2]),
+			0);
+	start_all();
+	assert_int_equal(weir_semaphore_release(&semaphores[0], 1), 0);
+	run_to(800);
+	assert_int_equal(weir_semaphore_release(&semaphores[1], 1), 0);
+	assert_string_equal(
+		said(NULL),
+		"a.permit2 waits for a permit that b holds, for 2.3 s\n"
+		"b.permit2 waits for a permit that a holds, for 1.8 s\n"
+		"this is a cycle: they wait for each other\n");
+	node_stop(a);
+	node_stop(b);
+	weir_sim_run(sim);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(weir_semaphore_fini(&semaphores[i]), 0);
+}
+
+/* --- Streams -------------------------------------------------------------- */
+
+static struct weir_reactive_out publisher;
+static struct weir_reactive_in subscriber;
+static struct outsider outsider;
+
+static void demand_is_missed_since_the_last_item(void **state)
+{
+	const struct weir_reactive_in_options none = {
+		.demand = weir_demand_zero};
+	struct node *source = node("source", 1, 1), *sink = node("sink", 1, 0);
+
+	assert_int_equal(
+		weir_reactive_out_init(&publisher, &source->outs[0], NULL), 0);
+	assert_int_equal(
+		weir_reactive_in_init(&subscriber, &sink->ins[0], &none), 0);
+	assert_int_equal(weir_publisher_subscribe(&publisher.publisher,
+						  &subscriber.subscriber),
+			 0);
+	assert_int_equal(weir_reactive_in_request(&subscriber, 2), 0);
+	start_all();
+	put(source, 1);
+	run_to(900);
+	put(source, 1);
+	run_to(1600);
+	put(source, 1);
+	assert_string_equal(
+		said(source),
+		"source waits for demand of sink, for 1.7 s\n"
+		"sink has requested no more than 2 items, for 1.7 s\n");
+}
+
+static void items_are_owed_since_the_last_one(void **state)
+{
+	struct node *sink = node("sink", 1, 0);
+
+	outsider_init(&outsider);
+	assert_int_equal(
+		weir_reactive_in_init(&subscriber, &sink->ins[0], NULL), 0);
+	assert_int_equal(weir_publisher_subscribe(&outsider.publisher,
+						  &subscriber.subscriber),
+			 0);
+	start_all();
+	outsider_send(&outsider, 1);
+	assert_string_equal(said(sink),
+			    "sink waits for 3 items that a publisher outside "
+			    "owes, for 2.3 s\n");
+	outsider_complete(&outsider);
+}
+
+/* --- Flows ---------------------------------------------------------------- */
+
+static struct weir_flow_queue *queue;
+static struct weir_semaphore permits;
+static struct weir_flow_run *run;
+static struct weir_sim *elsewhere; /* has run what was there at first */
+
+static struct weir_flow *from_queue(void)
+{
+	assert_int_equal(weir_semaphore_init(&permits, 1), 0);
+	assert_int_equal(weir_flow_queue_new(&queue, 16,
+					     WEIR_OVERFLOW_BACK_PRESSURE, NULL),
+			 0);
+	return weir_flow_async(weir_flow_from_queue(queue), 4, NULL);
+}
+
+/* What is said of the flow when an item has come at 300 ms, and others at 900 ms,
+ * each with the next odd number. */
+static const char *said_of_flow(struct weir_flow *flow)
+{
+	static char text[1024];
+	uintptr_t i;
+	int rc;
+
+	flow = weir_flow_ignore(flow);
+	assert_int_equal(weir_flow_start(flow, executor, NULL, &run), 0);
+	run_to(0);
+	if (elsewhere)
+		weir_sim_run(elsewhere);
+	run_to(300);
+	for (i = 0; i < 24; i++) {
+		rc = weir_flow_queue_offer(queue, (void *)(2 * i + 1));
+		assert_true(rc == 0 || rc == -EAGAIN);
+		run_to(weir_executor_now(executor) / MS);
+		if (i == 0)
+			run_to(900);
+	}
+	(void)snprintf(text, sizeof(text), "%s", said(NULL));
+	weir_flow_run_stop(run, NULL);
+	weir_sim_run(sim);
+	if (elsewhere)
+		weir_sim_run(elsewhere);
+	weir_sim_run(sim);
+	weir_flow_run_free(run);
+	weir_flow_free(flow);
+	weir_flow_queue_free(queue);
+	assert_int_equal(weir_semaphore_fini(&permits), 0);
+	return text;
+}
+
+static int is_odd(void *item, uintptr_t *key, void *context)
+{
+	*key = (uintptr_t)item % 2;
+	return 0;
+}
+
+static struct weir_flow *held_if_odd(struct weir_flow *upstream, uintptr_t key,
+				     void *context)
+{
+	return key ? weir_flow_acquire(upstream, &permits) : upstream;
+}
+
+static void a_part_of_a_group_is_held_since_its_permit_went(void **state)
+{
+	assert_string_equal(
+		said_of_flow(weir_flow_group_by(from_queue(), 2, is_odd,
+						held_if_odd, NULL, NULL)),
+		"2 held up by: ignore < group_by waits for a permit in "
+		"acquire, for 1.7 s\n");
+}
+
+static void a_timer_far_ahead_holds_since_it_was_set(void **state)
+{
+	assert_string_equal(
+		said_of_flow(
+			weir_flow_delay(from_queue(), 3600 * 1000 * MS, 1)),
+		"2 held up by: ignore < delay waits until 3600300000000 ns in "
+		"delay, for 2.3 s\n");
+}
+
+static int same(void **item, void *context)
+{
+	return 0;
+}
+
+/* On an executor that nobody runs any more. */
+static void a_parallel_operator_waits_since_its_oldest_item(void **state)
+{
+	const struct weir_sampler_options by_hand = {.by_hand = true};
+	struct weir_flow_parallel_options options = {0};
+	struct weir_executor *both[2] = {executor};
+	struct weir_flow *flow;
+
+	elsewhere = sim_new(2);
+	both[1] = options.executor = weir_sim_executor(elsewhere);
+	assert_int_equal(weir_sampler_free(sampler), 0);
+	assert_int_equal(weir_sampler_new(&sampler, both, 2, &by_hand), 0);
+	flow = weir_flow_map_parallel(from_queue(), 3, WEIR_ORDER_KEPT, same,
+				      NULL, &options);
+	assert_string_equal(said_of_flow(flow),
+			    "2 held up by: map_parallel is about to run, for "
+			    "2.3 s\n");
+	assert_int_equal(weir_sampler_free(sampler), 0);
+	assert_int_equal(weir_sampler_new(&sampler, &executor, 1, &by_hand), 0);
+	sim_free(elsewhere);
+	elsewhere = NULL;
+}
+
 static void another_time_to_wait_for_begins_anew(void **state)
 {
 	struct node *slow = node("slow", 1, 0);
@@ -251,6 +497,14 @@ int main(void)
 		test(an_out_port_without_a_link_waits_from_the_start),
 		test(input_from_outside_is_missed_since_the_last),
 		test(a_descriptor_is_not_ready_since_the_last_read),
+		test(a_descriptor_takes_nothing_since_the_last_write),
+		test(an_outlet_of_a_broadcast_is_full_since_the_last_item),
+		test(two_permits_are_waited_for_since_they_were_taken),
+		test(demand_is_missed_since_the_last_item),
+		test(items_are_owed_since_the_last_one),
+		test(a_part_of_a_group_is_held_since_its_permit_went),
+		test(a_timer_far_ahead_holds_since_it_was_set),
+		test(a_parallel_operator_waits_since_its_oldest_item),
 		test(another_time_to_wait_for_begins_anew),
 	};
 

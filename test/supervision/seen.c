@@ -174,22 +174,31 @@ static void who_waits_in_back_off_does_not_stall(void **state)
 		.on_stall = count_stall,
 		.context = &stalls,
 	};
+	struct weir_snapshot *snapshot;
 	struct weir_sampler *sampler;
+	char text[256];
 
 	assert_int_equal(
 		weir_sampler_new(&sampler, &world.executor, 1, &options), 0);
 	worker->before = fail_once;
 	node_link(source, 0, worker, 0);
 	(void)child(id, worker, NULL);
-	node_start(source);
-	world_settle(&world);
-	for (i = 1; i < 20; i++) {
+	for (i = 0; i < 26; i++) {
 		(void)weir_sim_run_until(world.sim, i * SECOND / 20, 1000);
+		if (i == 6) /* at 300 ms */
+			node_start(source);
+		world_settle(&world);
 		assert_int_equal(weir_sampler_step(sampler), 0);
 	}
-	assert_non_null(
-		strstr(why(world.executor, NULL), "held up by: worker"));
 	assert_int_equal(stalls, 0);
+	assert_int_equal(weir_sampler_snapshot(sampler, &snapshot), 0);
+	(void)weir_snapshot_why_text(snapshot, WEIR_NOWHERE, text,
+				     sizeof(text));
+	assert_string_equal(text,
+			    "2 held up by: worker has failed (Input/output "
+			    "error), and restarts at 1300000000 ns, for 950 "
+			    "ms\n");
+	weir_snapshot_free(snapshot);
 	assert_int_equal(weir_sampler_free(sampler), 0);
 }
 
