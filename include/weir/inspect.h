@@ -168,6 +168,7 @@ struct weir_seen_port {
 	bool takes_part;     /* the actor waits for it */
 	bool blocked;
 	bool one_link; /* of its links one is enough */
+	bool over;     /* it has ended, or was cancelled: it takes no part */
 	/* The weir_any that it is a member of, of whose members one is enough;
 	 * WEIR_NOWHERE. */
 	size_t group;

@@ -778,6 +778,7 @@ static bool see_port(struct inquiry *self, uint64_t port, uint64_t actor)
 		.wait = kind->awaits,
 		.takes_part = number != WEIR__PORT_ADAPTER && !is_off(flags) &&
 			      !off,
+		.over = flags & WEIR__PORT_ENDED,
 		.group = WEIR_NOWHERE,
 		.group_port = (const void *)(uintptr_t)group,
 		.at_ns = WEIR_FOREVER,

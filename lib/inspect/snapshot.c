@@ -182,6 +182,7 @@ static WEIR__LOOKS void see_port(struct taking *self,
 		.wait = ops->awaits,
 		.takes_part = !weir__port_adapts(port) && !is_off(port) &&
 			      !(group && is_off(group)),
+		.over = port->flags & WEIR__PORT_ENDED,
 		.group = WEIR_NOWHERE,
 		.group_port = group,
 		.at_ns = WEIR_FOREVER,

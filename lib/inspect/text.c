@@ -190,8 +190,30 @@ static void say_wakers(struct saying *text, uint32_t wakers)
 		say(text, "waits until it is woken");
 }
 
+/* Why it may be that it waits at no port. */
+static void say_over(struct saying *text, const struct weir_snapshot *snapshot,
+		     const struct weir_seen_actor *actor)
+{
+	const struct weir_seen_port *port;
+	const char *before = ": ";
+	size_t p;
+
+	for (p = actor->port; p < actor->port + actor->n_ports; p++) {
+		port = &snapshot->ports[p];
+		if (!port->over)
+			continue;
+		say(text, "%s%s %s", before, port->name,
+		    port->wait == WEIR_WAIT_INPUT ||
+				    port->wait == WEIR_WAIT_CHANNEL
+			    ? "has ended"
+			    : "was cancelled");
+		before = ", ";
+	}
+}
+
 /* Of one that waits for an operator of its, which may be nested in another. */
-static void say_asked(struct saying *text, const struct weir_seen_actor *actor)
+static void say_asked(struct saying *text, const struct weir_snapshot *snapshot,
+		      const struct weir_seen_actor *actor)
 {
 	switch (actor->asked_for) {
 	case WEIR_WAIT_PERMIT:
@@ -218,6 +240,8 @@ static void say_asked(struct saying *text, const struct weir_seen_actor *actor)
 	}
 	if (actor->asked[0])
 		say(text, " in %s", actor->asked);
+	else if (!actor->wakers)
+		say_over(text, snapshot, actor);
 }
 
 /* Whom the threads of an executor run, the first of them by name. */
@@ -390,7 +414,7 @@ static void say_actor(struct saying *text, const struct weir_snapshot *snapshot,
 		break;
 	case WEIR_WAIT_WAKE:
 		if (actor->holder == WEIR_NOWHERE)
-			say_asked(text, actor);
+			say_asked(text, snapshot, actor);
 		else
 			say_pool(text, snapshot, actor);
 		break;
@@ -749,6 +773,8 @@ static void say_ports(struct saying *text, const struct weir_snapshot *snapshot)
 		    port->takes_part ? "true" : "false",
 		    port->blocked ? "true" : "false");
 		say(text, ", \"burst\": %u", port->burst);
+		if (port->over)
+			say(text, ", \"over\": true");
 		if (port->fd >= 0)
 			say(text, ", \"fd\": %d", port->fd);
 		if (port->wait == WEIR_WAIT_TIME)

@@ -448,6 +448,55 @@ static void a_cycle_that_an_operator_can_end_is_none(void **state)
 	weir_flow_free(flow);
 }
 
+/* --- Ended ---------------------------------------------------------------- */
+
+static int stay(struct weir_actor *actor, struct weir_in *in,
+		struct weir_error *error)
+{
+	return 0;
+}
+
+static int stay_cancelled(struct weir_actor *actor, struct weir_out *out)
+{
+	return 0;
+}
+
+static void who_stays_behind_the_end_of_its_input_is_told(void **state)
+{
+	struct node *source = node("source", 1, 1), *sink = node("sink", 1, 0);
+
+	sink->ops.ended = stay;
+	node_link(source, 0, sink, 0);
+	run();
+	node_stop(source);
+	weir_sim_run(sim);
+	assert_string_equal(why(executor, sink),
+			    "sink waits until it is woken: in has ended\n");
+}
+
+/* Nobody waits for an output that was cancelled: it drops what is put. */
+static void who_stays_when_both_ends_are_gone_is_told(void **state)
+{
+	struct node *source = node("source", 1, 1), *map = node("map", 1, 1);
+	struct node *sink = node("sink", 1, 0);
+
+	map->ops.ended = stay;
+	map->ops.cancelled = stay_cancelled;
+	node_link(source, 0, map, 0);
+	node_link(map, 0, sink, 0);
+	run();
+	node_stop(sink);
+	weir_sim_run(sim);
+	assert_string_equal(why(executor, map),
+			    "map waits for input from source\n"
+			    "source waits for input from outside\n");
+	node_stop(source);
+	weir_sim_run(sim);
+	assert_string_equal(why(executor, map),
+			    "map waits until it is woken: in has ended, out "
+			    "was cancelled\n");
+}
+
 /* --- No stall ------------------------------------------------------------- */
 
 static void without_actors_there_is_nobody(void **state)
@@ -537,6 +586,8 @@ int main(void)
 		test(a_cycle_without_a_token_is_a_deadlock),
 		test(who_waits_for_a_cycle_is_told_of_it),
 		test(a_cycle_that_an_operator_can_end_is_none),
+		test(who_stays_behind_the_end_of_its_input_is_told),
+		test(who_stays_when_both_ends_are_gone_is_told),
 		test(without_actors_there_is_nobody),
 		test(who_waits_for_the_outside_is_idle),
 		test(a_flow_into_an_idle_actor_is_idle),
