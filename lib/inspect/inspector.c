@@ -228,16 +228,14 @@ static void serve(struct weir_inspector *self, struct client *client,
 {
 	if (events && client->answer.text)
 		send_some(self, client);
-	else if (events && client->trace)
-		hang_up(self, client); /* it is gone: no other is told of */
-	else if (events)
+	else if (events && !client->trace)
 		read_some(self, client);
-	else if (weir__clock_ns() < client->until_ns)
+	else if (!events && weir__clock_ns() < client->until_ns)
 		return;
-	else if (client->trace)
+	else if (!events && client->trace)
 		end_trace(self, client);
 	else
-		hang_up(self, client);
+		hang_up(self, client); /* it is late, or has gone */
 }
 
 /* --- The thread ----------------------------------------------------------- */

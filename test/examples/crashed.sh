@@ -4,6 +4,7 @@
 # crashed.sh PROGRAM COMMAND: it says who holds the others up, and dies of the signal.
 set -eu
 
+# shellcheck disable=SC3045 # dash and bash have it
 ulimit -c 0
 status=0
 said=$("$1" "$2" 2>&1) || status=$?
