@@ -126,6 +126,37 @@ static void an_idle_input_is_not_blamed_beside_a_stall(void **state)
 			    "slow waits until 3600000000001 ns\n");
 }
 
+static void an_input_from_outside_is_not_blamed_beside_another(void **state)
+{
+	struct node *slow = node("slow", 0, 1), *zip = node("zip", 2, 0);
+
+	node_link(slow, 0, zip, 1);
+	weir_actor_suspend(&slow->actor);
+	run();
+	assert_string_equal(why(executor, zip),
+			    "zip.in2 waits for input from slow\n"
+			    "slow is suspended\n");
+}
+
+static void that_there_is_no_room_counts_before_a_missing_input(void **state)
+{
+	struct node *source = node("source", 1, 1), *map = node("map", 1, 1);
+	struct node *slow = node("slow", 1, 0);
+	int i;
+
+	node_link(source, 0, map, 0);
+	node_link(map, 0, slow, 0);
+	weir_actor_suspend(&slow->actor);
+	run();
+	for (i = 0; i < 4; i++) {
+		node_put(source, 0);
+		weir_sim_run_until(sim, 1, UINT64_MAX);
+	}
+	weir_actor_suspend(&source->actor);
+	assert_string_equal(why(executor, map), "map waits for room in slow\n"
+						"slow is suspended\n");
+}
+
 static void a_permit_that_is_not_released_is_told(void **state)
 {
 	struct node *source = node("source", 0, 1), *sink = node("sink", 1, 0);
@@ -379,6 +410,130 @@ static void of_any_the_one_that_is_nearest_is_told(void **state)
 	weir_sim_run(sim);
 }
 
+/* What it gives back to itself is no way out, nor a cycle. */
+static void a_merge_waits_for_the_one_that_does_not_wait_for_it(void **state)
+{
+	struct node *merge = node("merge", 1, 1), *back = node("back", 1, 1);
+	struct node *slow = node("slow", 0, 1);
+
+	assert_int_equal(weir_in_merge(&merge->ins[0], WEIR_MERGE_ALL), 0);
+	node_link(back, 0, merge, 0);
+	node_link(slow, 0, merge, 0);
+	node_link(merge, 0, back, 0);
+	weir_actor_suspend(&slow->actor);
+	run();
+	assert_string_equal(why(executor, back),
+			    "back waits for input from merge\n"
+			    "merge waits for input from slow\n"
+			    "slow is suspended\n");
+}
+
+static struct weir_channel *channel;
+
+static void channel_open(void)
+{
+	assert_int_equal(weir_channel_new(&channel, 2, NULL, NULL), 0);
+}
+
+static void channel_close(void)
+{
+	while (n_nodes > 0)
+		node_stop(&nodes[--n_nodes]);
+	weir_sim_run(sim);
+	(void)weir_channel_end(channel, NULL);
+	assert_int_equal(weir_channel_free(channel), 0);
+}
+
+static void of_a_channel_any_putter_is_enough(void **state)
+{
+	struct node *taker = node("taker", 0, 1), *back = node("back", 1, 0);
+	struct node *slow = node("slow", 0, 0);
+	struct weir_channel_out outs[2];
+	struct weir_channel_in in;
+
+	channel_open();
+	assert_int_equal(weir_channel_in_init(&in, &taker->actor, channel), 0);
+	assert_int_equal(weir_channel_out_init(&outs[0], &back->actor, channel),
+			 0);
+	assert_int_equal(weir_channel_out_init(&outs[1], &slow->actor, channel),
+			 0);
+	node_link(taker, 0, back, 0);
+	weir_actor_suspend(&slow->actor);
+	run();
+	assert_string_equal(why(executor, back),
+			    "back waits for input from taker\n"
+			    "taker waits for an item in a channel, by slow\n"
+			    "slow is suspended\n");
+	channel_close();
+}
+
+static void a_channel_that_nobody_puts_into_is_outside(void **state)
+{
+	struct node *slow = node("slow", 0, 1), *sink = node("sink", 1, 0);
+	struct weir_channel_in in;
+
+	channel_open();
+	node_link(slow, 0, sink, 0);
+	assert_int_equal(weir_channel_in_init(&in, &sink->actor, channel), 0);
+	weir_actor_suspend(&slow->actor);
+	run();
+	assert_string_equal(why(executor, sink),
+			    "sink waits for input from slow\n"
+			    "slow is suspended\n");
+	channel_close();
+}
+
+static void who_waits_at_an_empty_channel_is_idle(void **state)
+{
+	struct node *sink = node("sink", 0, 0);
+	struct weir_channel_in in;
+
+	channel_open();
+	assert_int_equal(weir_channel_in_init(&in, &sink->actor, channel), 0);
+	run();
+	assert_string_equal(why(executor, NULL),
+			    "idle: nobody is held up, and nobody runs\n"
+			    "sink waits for an item in a channel: 0 of 2 in "
+			    "it\n");
+	channel_close();
+}
+
+static int same(void **passed, void *context)
+{
+	return 0;
+}
+
+/* No link has an item. */
+static void a_call_that_does_not_return_holds_its_flow_up(void **state)
+{
+	struct weir_sim *other = sim_new(2);
+	const struct weir_flow_parallel_options options = {
+		.executor = weir_sim_executor(other)};
+	struct weir_executor *both[2] = {executor, options.executor};
+	struct weir_flow *flow = weir_flow_range(1, 1000);
+	struct weir_snapshot *snapshot;
+	struct weir_flow_run *flow_run;
+	char text[256];
+
+	flow = weir_flow_ignore(weir_flow_map_parallel(flow, 2, WEIR_ORDER_KEPT,
+						       same, NULL, &options));
+	assert_int_equal(weir_flow_start(flow, executor, NULL, &flow_run), 0);
+	run();
+	assert_int_equal(weir_snapshot_new(&snapshot, both, 2, 1), 0);
+	(void)weir_snapshot_why_text(snapshot, WEIR_NOWHERE, text,
+				     sizeof(text));
+	assert_string_equal(text,
+			    "1 held up by: map_parallel is about to run\n");
+	weir_snapshot_free(snapshot);
+	weir_flow_run_stop(flow_run, NULL);
+	weir_sim_run(sim);
+	weir_sim_run(other);
+	weir_sim_run(sim);
+	weir_flow_run_free(flow_run);
+	weir_flow_free(flow);
+	sim_free(other);
+}
+
 /* --- Cycles ---------------------------------------------------------------- */
 
 static void a_cycle_without_a_token_is_a_deadlock(void **state)
@@ -572,6 +727,8 @@ int main(void)
 		test(a_slow_producer_is_no_stall),
 		test(of_several_inputs_the_one_that_is_missing_is_named),
 		test(an_idle_input_is_not_blamed_beside_a_stall),
+		test(an_input_from_outside_is_not_blamed_beside_another),
+		test(that_there_is_no_room_counts_before_a_missing_input),
 		test(a_permit_that_is_not_released_is_told),
 		test(a_suspended_actor_is_told),
 		test(an_out_port_without_a_link_is_told),
@@ -583,6 +740,11 @@ int main(void)
 		test(two_semaphores_in_opposite_order_are_a_deadlock),
 		test(a_full_channel_waits_for_who_takes_from_it),
 		test(of_any_the_one_that_is_nearest_is_told),
+		test(a_merge_waits_for_the_one_that_does_not_wait_for_it),
+		test(of_a_channel_any_putter_is_enough),
+		test(a_channel_that_nobody_puts_into_is_outside),
+		test(who_waits_at_an_empty_channel_is_idle),
+		test(a_call_that_does_not_return_holds_its_flow_up),
 		test(a_cycle_without_a_token_is_a_deadlock),
 		test(who_waits_for_a_cycle_is_told_of_it),
 		test(a_cycle_that_an_operator_can_end_is_none),
