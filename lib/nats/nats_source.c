@@ -264,7 +264,7 @@ static struct verdict look(const struct intake *self)
 	if (s == NATS_OK)
 		s = js_GetConsumerInfo(&info, nats->js, self->origin.stream,
 				       self->origin.durable, &options, &code);
-	if (s == NATS_NOT_FOUND)
+	if (s == NATS_NOT_FOUND || code == JSStreamNotFoundErr)
 		return (struct verdict){-ENOENT,
 					code == JSStreamNotFoundErr
 						? "there is no such stream"

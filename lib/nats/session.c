@@ -205,6 +205,7 @@ static void *write_all(void *context)
 {
 	struct weir_nats *nats = context;
 	uint64_t due_ns, connect_at_ns = 0;
+	bool published;
 
 	weir__nats_lock(nats);
 	while (!nats->freeing || nats->clients || nats->first) {
@@ -218,7 +219,9 @@ static void *write_all(void *context)
 		if (nats->freeing && (!weir__nats_connected(nats) ||
 				      weir__nats_now() >= nats->free_at_ns))
 			weir__nats_abandon(nats);
-		if (work(nats, &due_ns) || weir__nats_publish(nats))
+		/* what is given back comes before what is asked for next */
+		published = weir__nats_publish(nats);
+		if (work(nats, &due_ns) || published)
 			continue;
 		if (!nats->connection && !nats->closed &&
 		    connect_at_ns < due_ns)

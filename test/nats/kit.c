@@ -15,6 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
 void await(bool (*is)(void *context), void *context)
 {
 	const struct timespec tick = {.tv_nsec = 2000000};
@@ -278,23 +283,234 @@ bool nothing_unsettled(void *server)
 	return server_unsettled(server, "S") == 0;
 }
 
+/* --- The proxy ------------------------------------------------------------ */
+
+#define PAIRS 8u
+#define HELD (1u << 21)
+
+/* A client's connection and the one to the server; what came of the server and is
+ * not a whole message. */
+struct pair {
+	int client, server; /* -1: none */
+	char *text;
+	size_t n;
+};
+
+static struct sockaddr_in loopback(const char *port)
+{
+	return (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)atoi(port)),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+}
+
+static bool send_all(int fd, const char *text, size_t n)
+{
+	ssize_t sent;
+
+	for (; n > 0; n -= (size_t)sent, text += sent) {
+		sent = send(fd, text, n, MSG_NOSIGNAL);
+		if (sent <= 0)
+			return false;
+	}
+	return true;
+}
+
+static void pair_end(struct pair *pair)
+{
+	if (pair->client >= 0)
+		(void)close(pair->client);
+	if (pair->server >= 0)
+		(void)close(pair->server);
+	free(pair->text);
+	*pair = (struct pair){.client = -1, .server = -1};
+}
+
+static void pair_begin(struct pair *pair, struct proxy *proxy, const char *port)
+{
+	struct sockaddr_in address = loopback(port);
+
+	pair->client = accept(proxy->listener, NULL, NULL);
+	pair->server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	pair->text = malloc(HELD);
+	pair->n = 0;
+	if (connect(pair->server, (struct sockaddr *)&address,
+		    sizeof(address)) < 0)
+		pair_end(pair);
+}
+
+/* How long the first thing of the protocol is; 0: it is not whole. */
+static size_t first_length(const struct pair *pair, bool *is_408)
+{
+	char *end = memchr(pair->text, '\n', pair->n), *number;
+	size_t n;
+
+	if (!end)
+		return 0;
+	n = (size_t)(end - pair->text) + 1;
+	*is_408 = false;
+	if (strncmp(pair->text, "MSG ", 4) != 0 &&
+	    strncmp(pair->text, "HMSG ", 5) != 0)
+		return n;
+	number = end - 1;
+	while (number[-1] != ' ')
+		number--;
+	if (n + strtoull(number, NULL, 10) + 2 > pair->n)
+		return 0;
+	*is_408 = pair->text[0] == 'H' &&
+		  strncmp(end + 1, "NATS/1.0 408", 12) == 0;
+	return n + strtoull(number, NULL, 10) + 2;
+}
+
+static bool pass_down(struct proxy *proxy, struct pair *pair)
+{
+	ssize_t got =
+		recv(pair->server, pair->text + pair->n, HELD - pair->n, 0);
+	bool is_408 = false;
+	size_t n;
+
+	if (got <= 0)
+		return false;
+	pair->n += (size_t)got;
+	while ((n = first_length(pair, &is_408)) > 0) {
+		if (is_408 && __atomic_load_n(&proxy->eats, __ATOMIC_ACQUIRE))
+			__atomic_fetch_add(&proxy->eaten, 1, __ATOMIC_RELEASE);
+		else if (!send_all(pair->client, pair->text, n))
+			return false;
+		pair->n -= n;
+		memmove(pair->text, pair->text + n, pair->n);
+	}
+	return true;
+}
+
+static bool pass_up(const struct pair *pair)
+{
+	char text[65536];
+	ssize_t got = recv(pair->client, text, sizeof(text), 0);
+
+	return got > 0 && send_all(pair->server, text, (size_t)got);
+}
+
+/* Each connection goes to the server whose port is in its own url. */
+static void *proxy_run(void *context)
+{
+	struct proxy *proxy = context;
+	struct pollfd fds[2 + 2 * PAIRS];
+	struct pair pairs[PAIRS];
+	uint32_t cuts;
+	size_t i;
+
+	for (i = 0; i < PAIRS; i++)
+		pairs[i] = (struct pair){.client = -1, .server = -1};
+	for (;;) {
+		fds[0] = (struct pollfd){proxy->stop[0], POLLIN, 0};
+		fds[1] = (struct pollfd){proxy->listener, POLLIN, 0};
+		for (i = 0; i < PAIRS; i++) {
+			fds[2 + 2 * i] =
+				(struct pollfd){pairs[i].client, POLLIN, 0};
+			fds[3 + 2 * i] =
+				(struct pollfd){pairs[i].server, POLLIN, 0};
+		}
+		(void)poll(fds, 2 + 2 * PAIRS, 5);
+		cuts = __atomic_load_n(&proxy->cuts, __ATOMIC_ACQUIRE);
+		if (cuts != proxy->done) {
+			for (i = 0; i < PAIRS; i++)
+				pair_end(&pairs[i]);
+			__atomic_store_n(&proxy->done, cuts, __ATOMIC_RELEASE);
+			continue;
+		}
+		if (fds[0].revents)
+			break;
+		for (i = 0; i < PAIRS; i++)
+			if ((fds[2 + 2 * i].revents && !pass_up(&pairs[i])) ||
+			    (fds[3 + 2 * i].revents &&
+			     !pass_down(proxy, &pairs[i])))
+				pair_end(&pairs[i]);
+		for (i = 0; i < PAIRS && fds[1].revents; i++) {
+			if (pairs[i].client < 0) {
+				pair_begin(&pairs[i], proxy, proxy->port);
+				break;
+			}
+		}
+	}
+	for (i = 0; i < PAIRS; i++)
+		pair_end(&pairs[i]);
+	return NULL;
+}
+
+void proxy_begin(struct proxy *proxy, const struct server *server)
+{
+	struct sockaddr_in address = loopback("0");
+	socklen_t size = sizeof(address);
+
+	*proxy = (struct proxy){0};
+	memcpy(proxy->port, server->port, sizeof(proxy->port));
+	proxy->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(proxy->listener, (struct sockaddr *)&address,
+			      sizeof(address)),
+			 0);
+	assert_int_equal(listen(proxy->listener, 16), 0);
+	assert_int_equal(getsockname(proxy->listener,
+				     (struct sockaddr *)&address, &size),
+			 0);
+	(void)snprintf(proxy->url, sizeof(proxy->url), "nats://127.0.0.1:%u",
+		       ntohs(address.sin_port));
+	assert_int_equal(pipe2(proxy->stop, O_CLOEXEC), 0);
+	assert_int_equal(pthread_create(&proxy->thread, NULL, proxy_run, proxy),
+			 0);
+}
+
+void proxy_end(struct proxy *proxy)
+{
+	(void)close(proxy->stop[1]);
+	assert_int_equal(pthread_join(proxy->thread, NULL), 0);
+	(void)close(proxy->stop[0]);
+	(void)close(proxy->listener);
+}
+
+static bool is_cut(void *context)
+{
+	struct proxy *proxy = context;
+
+	return __atomic_load_n(&proxy->done, __ATOMIC_ACQUIRE) == proxy->cuts;
+}
+
+void proxy_cut(struct proxy *proxy)
+{
+	__atomic_fetch_add(&proxy->cuts, 1, __ATOMIC_RELEASE);
+	await(is_cut, proxy);
+}
+
+void proxy_eat(struct proxy *proxy)
+{
+	__atomic_store_n(&proxy->eats, 1, __ATOMIC_RELEASE);
+}
+
 /* --- Worlds --------------------------------------------------------------- */
 
-void nats_begin_with(struct nats_world *world,
-		     const struct weir_nats_options *options)
+static void connect_world(struct nats_world *world,
+			  const struct weir_nats_options *options,
+			  const char *url)
 {
 	struct weir_nats_options own = *options;
 	const struct weir_threads_options threads = {.workers = 1};
 
-	memset(world, 0, sizeof(*world));
-	server_begin(&world->server);
 	if (!own.url)
-		own.url = world->server.url;
+		own.url = url;
 	own.timeout_ns = LONG;
 	own.reconnect_ns = SECOND / 100;
 	assert_int_equal(weir_nats_new(&world->nats, &own, NULL), 0);
 	assert_int_equal(weir_threads_new(&world->threads, &threads), 0);
 	world->executor = weir_threads_executor(world->threads);
+}
+
+void nats_begin_with(struct nats_world *world,
+		     const struct weir_nats_options *options)
+{
+	memset(world, 0, sizeof(*world));
+	server_begin(&world->server);
+	connect_world(world, options, world->server.url);
 }
 
 void nats_begin(struct nats_world *world)
@@ -304,10 +520,23 @@ void nats_begin(struct nats_world *world)
 	nats_begin_with(world, &options);
 }
 
+void nats_begin_behind(struct nats_world *world)
+{
+	const struct weir_nats_options options = {.name = "test"};
+
+	memset(world, 0, sizeof(*world));
+	server_begin(&world->server);
+	proxy_begin(&world->proxy, &world->server);
+	world->is_behind = true;
+	connect_world(world, &options, world->proxy.url);
+}
+
 void nats_end(struct nats_world *world)
 {
 	assert_int_equal(weir_nats_free(world->nats), 0);
 	assert_int_equal(weir_threads_free(world->threads), 0);
+	if (world->is_behind)
+		proxy_end(&world->proxy);
 	server_end(&world->server);
 }
 

@@ -9,6 +9,7 @@
 
 #include "support.h"
 
+#include <pthread.h>
 #include <sys/types.h>
 
 #include <nats/nats.h>
@@ -51,9 +52,31 @@ uint64_t server_waiting(struct server *server, const char *stream);
 /* For await(): nothing of "S" is unsettled. */
 bool nothing_unsettled(void *server);
 
-/* A server, a connection of ours to it, and threads. */
+/* --- A proxy in front of it ------------------------------------------------- */
+
+/* Passes bytes on in a thread of its own, both ways. */
+struct proxy {
+	char url[64], port[8];
+	int listener, stop[2]; /* a pipe that ends the thread */
+	pthread_t thread;
+	uint32_t cuts, done; /* connections are to be cut; have been */
+	uint32_t eats;	     /* "408 Request Timeout" does not arrive */
+	uint32_t eaten;
+};
+
+void proxy_begin(struct proxy *proxy, const struct server *server);
+void proxy_end(struct proxy *proxy);
+/* Cuts what there is, and returns when it is cut. */
+void proxy_cut(struct proxy *proxy);
+void proxy_eat(struct proxy *proxy);
+
+/* --- Worlds ----------------------------------------------------------------- */
+
+/* A server, a connection of ours to it, through a proxy or not, and threads. */
 struct nats_world {
 	struct server server;
+	struct proxy proxy;
+	bool is_behind;
 	struct weir_nats *nats;
 	struct weir_threads *threads;
 	struct weir_executor *executor;
@@ -62,6 +85,8 @@ struct nats_world {
 void nats_begin(struct nats_world *world);
 void nats_begin_with(struct nats_world *world,
 		     const struct weir_nats_options *options);
+/* Through the proxy. */
+void nats_begin_behind(struct nats_world *world);
 /* All is settled, and the connection is freed. */
 void nats_end(struct nats_world *world);
 
