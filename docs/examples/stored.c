@@ -7,9 +7,10 @@
 #include <weir/weir.h>
 
 #define WAIT 5000000000 /* ns */
+#define CONSUMER .stream = "ORDERS", .durable = "printing"
 static const struct weir_nats_stream stream = {.name = "ORDERS"};
-static const struct weir_nats_consumer consumer = {"ORDERS", "printing"};
-static const struct weir_nats_source_options orders = {"ORDERS", "printing"};
+static const struct weir_nats_consumer consumer = {CONSUMER};
+static const struct weir_nats_source_options orders = {CONSUMER};
 
 static int print(void **item, void *to)
 {
