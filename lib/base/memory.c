@@ -7,6 +7,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#define HUGE ((uintptr_t)2 << 20) /* bytes of a large page, or more of them */
 
 static void *default_alloc(size_t size, void *context)
 {
@@ -31,17 +34,24 @@ const struct weir_allocator *weir_allocator_default(void)
 	return &default_allocator;
 }
 
-void *weir__alloc_raw(const struct weir_allocator *allocator, size_t size)
-{
-	return allocator->alloc(size, allocator->context);
-}
-
 void *weir__alloc(const struct weir_allocator *allocator, size_t size)
 {
-	void *memory = weir__alloc_raw(allocator, size);
+	void *memory = allocator->alloc(size, allocator->context);
 
 	if (memory)
 		memset(memory, 0, size);
+	return memory;
+}
+
+void *weir__alloc_room(const struct weir_allocator *allocator, size_t size)
+{
+	void *memory = allocator->alloc(size, allocator->context);
+	uintptr_t from = ((uintptr_t)memory + HUGE - 1) & ~(HUGE - 1);
+	uintptr_t to = ((uintptr_t)memory + size) & ~(HUGE - 1);
+
+	/* advice: it is as well if the kernel has none */
+	if (memory && to > from)
+		(void)madvise((void *)from, to - from, MADV_HUGEPAGE);
 	return memory;
 }
 

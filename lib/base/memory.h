@@ -15,8 +15,11 @@
 /* Zeroed, or NULL. */
 void *weir__alloc(const struct weir_allocator *allocator, size_t size);
 
-/* The same, but whatever was in it. */
-void *weir__alloc_raw(const struct weir_allocator *allocator, size_t size);
+/*
+ * Not zeroed, or NULL. For arrays that may be long and are filled from the
+ * beginning: of long ones the kernel is asked to use large pages.
+ */
+void *weir__alloc_room(const struct weir_allocator *allocator, size_t size);
 
 /* NULL is fine. `size` as at weir__alloc. */
 void weir__free(const struct weir_allocator *allocator, void *memory,

@@ -23,7 +23,8 @@
 #include "executor/registry.h"
 #include "lane/lane.h"
 
-#define FIRST 64u /* room for more than are alive */
+#define FIRST 64u  /* room for more than are alive */
+#define PAGE 4096u /* bytes, or fewer than a page has */
 
 /* A look under way. */
 struct taking {
@@ -316,14 +317,14 @@ bool weir__snapshot_make_room(struct weir__snapshot *made,
 	const struct weir_allocator *allocator = made->allocator;
 
 	made->rooms = *rooms;
-	made->executors = weir__alloc_raw(
+	made->executors = weir__alloc_room(
 		allocator, rooms->executors * sizeof(*made->executors));
-	made->threads = weir__alloc_raw(
+	made->threads = weir__alloc_room(
 		allocator, rooms->threads * sizeof(*made->threads));
-	made->children = weir__alloc_raw(
+	made->children = weir__alloc_room(
 		allocator, rooms->children * sizeof(*made->children));
-	made->pools =
-		weir__alloc_raw(allocator, rooms->pools * sizeof(*made->pools));
+	made->pools = weir__alloc_room(allocator,
+				       rooms->pools * sizeof(*made->pools));
 	made->seen.executors = made->executors;
 	made->seen.threads = made->threads;
 	made->seen.children = made->children;
@@ -345,15 +346,15 @@ struct weir__snapshot *weir__snapshot_new(
 	made->room_actors = n_actors;
 	made->room_ports = made->room_links = 4 * n_actors;
 	made->room_demands = made->room_objects = 2 * n_actors;
-	made->actors = weir__alloc_raw(
+	made->actors = weir__alloc_room(
 		allocator, made->room_actors * sizeof(*made->actors));
-	made->ports = weir__alloc_raw(allocator,
-				      made->room_ports * sizeof(*made->ports));
-	made->links = weir__alloc_raw(allocator,
-				      made->room_links * sizeof(*made->links));
-	made->demands = weir__alloc_raw(
+	made->ports = weir__alloc_room(allocator,
+				       made->room_ports * sizeof(*made->ports));
+	made->links = weir__alloc_room(allocator,
+				       made->room_links * sizeof(*made->links));
+	made->demands = weir__alloc_room(
 		allocator, made->room_demands * sizeof(*made->demands));
-	made->objects = weir__alloc_raw(
+	made->objects = weir__alloc_room(
 		allocator, made->room_objects * sizeof(*made->objects));
 	made->seen.actors = made->actors;
 	made->seen.ports = made->ports;
@@ -398,14 +399,41 @@ void weir_snapshot_free(struct weir_snapshot *seen)
 	weir__free(allocator, self, sizeof(*self));
 }
 
+/* Of an array with so much room, n entries that come next. */
+static void touch(void *array, size_t size, size_t next, size_t room, size_t n)
+{
+	volatile char *from = (char *)array + next * size;
+	size_t end = (room - next < n ? room - next : n) * size, at;
+
+	for (at = 0; at < end; at += PAGE)
+		from[at] = 0;
+	if (end > 0)
+		from[end - 1] = 0;
+}
+
+/* What the next look fills has its pages before it has the lock. */
+static void touch_next(struct weir__snapshot *self)
+{
+	size_t n = WEIR__COLLECTED;
+
+	touch(self->actors, sizeof(*self->actors), self->seen.n_actors,
+	      self->room_actors, n);
+	touch(self->ports, sizeof(*self->ports), self->seen.n_ports,
+	      self->room_ports, 4 * n);
+	touch(self->links, sizeof(*self->links), self->seen.n_links,
+	      self->room_links, 4 * n);
+}
+
 static void look_at(struct weir_executor *executor, struct taking *taking)
 {
 	struct weir__registry *registry = executor->registry;
 	uint32_t index = 0;
 
 	weir__registry_look_begin(registry);
+	touch_next(taking->snapshot);
 	while (weir__registry_look(registry, &index, see_actor, taking) &&
 	       !taking->full) {
+		touch_next(taking->snapshot);
 		/* Who has that lock may wait for the registry's, which is free
 		 * now: see actor/child_ops.h. */
 		if (taking->busy)

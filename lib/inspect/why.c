@@ -762,7 +762,7 @@ int weir__snapshot_causes(struct weir__snapshot *snapshot)
 	struct search search = {.snapshot = snapshot};
 	int rc = make_room(&search);
 
-	snapshot->causes = weir__alloc_raw(
+	snapshot->causes = weir__alloc_room(
 		allocator, snapshot->room_actors * sizeof(*snapshot->causes));
 	if (!snapshot->causes)
 		rc = -ENOMEM;
