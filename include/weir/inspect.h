@@ -39,7 +39,9 @@ enum weir_wait {
 	WEIR_WAIT_FD,	     /* that a descriptor is ready */
 	WEIR_WAIT_COMPLETED, /* a completion */
 	WEIR_WAIT_WAKE,	     /* none of its ports takes part: a signal, as of a
-			      * timer or another thread */
+			      * timer or another thread; or one of a flow waits
+			      * for that and for input, and is in no cycle since
+			      * it does */
 	WEIR_WAIT_RESUME,    /* weir_actor_resume() */
 	WEIR_WAIT_PARENT,    /* what its supervisor decides, or its children */
 	WEIR_WAIT_OTHER,

@@ -126,7 +126,7 @@ int weir__snapshot_runs(struct weir__snapshot *self);
 /* Finds which threads and executors are as they were, or will be, in another
  * look. */
 void weir__snapshot_stays(struct weir__snapshot *self,
-			  const struct weir_snapshot *other);
+			  const struct weir_snapshot *look);
 /* Behind both of them: finds who waits for a thread. A history is to be fed
  * before, as that is not what plain looks find. */
 void weir__snapshot_due(struct weir__snapshot *self);
