@@ -550,9 +550,9 @@ struct weir_nats_message *weir_nats_message_of(struct weir_flow_bytes *bytes)
 	if (!bytes)
 		return NULL;
 	/* views of a view hold the whole */
-	while (!bytes->private_.allocator && bytes->private_.whole)
-		bytes = bytes->private_.whole;
-	allocator = bytes->private_.allocator;
+	while (!WEIR__OWN(bytes)->allocator && WEIR__OWN(bytes)->whole)
+		bytes = WEIR__OWN(bytes)->whole;
+	allocator = WEIR__OWN(bytes)->allocator;
 	if (!allocator || allocator->free != hook_free)
 		return NULL;
 	return (struct weir_nats_message *)(void *)bytes;

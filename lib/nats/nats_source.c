@@ -569,7 +569,7 @@ static const char *copy_name(char **to, const char *name)
 
 	if (!name)
 		return NULL;
-	strcpy(copy, name);
+	memcpy(copy, name, strlen(name) + 1);
 	*to += strlen(name) + 1;
 	return copy;
 }

@@ -42,7 +42,6 @@ static void lose_all(struct weir__nats_pull *self)
 	self->n_lost += self->asked;
 	self->asked = 0;
 	self->n_parts = 0;
-	self->over_id = self->ids;
 }
 
 static void ask(struct weir__nats_pull *self, uint64_t n, uint64_t now_ns)
@@ -125,17 +124,22 @@ void weir__nats_pull_fail(struct weir__nats_pull *self, int code,
 	weir__nats_pull_end(self);
 }
 
+/* There is an inbox, or there may be. */
+static bool is_open(const struct weir__nats_pull *self)
+{
+	return self->state == WEIR__NATS_PULL_PULLING ||
+	       self->state == WEIR__NATS_PULL_LOST ||
+	       (self->state == WEIR__NATS_PULL_OPENING && self->doing);
+}
+
 /* The inbox is given up. */
 static void lose(struct weir__nats_pull *self)
 {
+	if (self->state >= WEIR__NATS_PULL_ENDING)
+		return;
 	lose_all(self);
-	if (self->state == WEIR__NATS_PULL_OPENING && !self->doing)
-		self->state = WEIR__NATS_PULL_IDLE;
-	else if (self->state == WEIR__NATS_PULL_PULLING ||
-		 self->state == WEIR__NATS_PULL_OPENING)
-		self->state = WEIR__NATS_PULL_LOST;
-	else if (self->state == WEIR__NATS_PULL_CHECKING)
-		self->state = WEIR__NATS_PULL_IDLE;
+	self->state = is_open(self) ? WEIR__NATS_PULL_LOST
+				    : WEIR__NATS_PULL_IDLE;
 }
 
 /* --- What happens --------------------------------------------------------- */
@@ -159,15 +163,12 @@ void weir__nats_pull_disconnected(struct weir__nats_pull *self)
 
 void weir__nats_pull_end(struct weir__nats_pull *self)
 {
-	bool open = self->state == WEIR__NATS_PULL_PULLING ||
-		    self->state == WEIR__NATS_PULL_LOST ||
-		    (self->state == WEIR__NATS_PULL_OPENING && self->doing);
-
 	if (self->state >= WEIR__NATS_PULL_ENDING)
 		return;
 	lose_all(self);
 	/* a step that is under way ends first */
-	self->state = open ? WEIR__NATS_PULL_ENDING : WEIR__NATS_PULL_ENDED;
+	self->state = is_open(self) ? WEIR__NATS_PULL_ENDING
+				    : WEIR__NATS_PULL_ENDED;
 }
 
 void weir__nats_pull_checked(struct weir__nats_pull *self, int code,

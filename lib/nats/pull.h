@@ -88,7 +88,6 @@ struct weir__nats_pull {
 
 	enum weir__nats_pull_state state;
 	bool wanted, connected, doing; /* doing: a step is under way */
-	bool stopping;		       /* ENDING is next */
 	uint64_t epoch;
 	uint64_t held; /* have come, and were not taken */
 	uint64_t asked;

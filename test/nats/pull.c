@@ -131,6 +131,20 @@ static void what_has_expired_is_asked_for_again(void **state)
 	expect_request(&pull, 4, EXPIRES);
 }
 
+static void a_408_counts_what_its_request_did_not_get(void **state)
+{
+	struct weir__nats_pull pull;
+
+	open_with(&pull, 4, 2);
+	expect_request(&pull, 4, 0);
+	assert_true(weir__nats_pull_message(&pull, 1, 0));
+	assert_true(weir__nats_pull_message(&pull, 1, 0));
+	weir__nats_pull_taken(&pull, 2);
+	expect_request(&pull, 2, 0);
+	status(&pull, 408, 1, 1, "Request Timeout", 0);
+	assert_int_equal(pull.asked, 3);
+}
+
 static void a_lost_408_is_over_a_second_behind_its_end(void **state)
 {
 	struct weir__nats_pull pull;
@@ -166,6 +180,68 @@ static void a_later_request_is_not_over_with_the_first(void **state)
 	/* two of the four may come still, whichever these are */
 	expect_request(&pull, 2, EXPIRES + SECOND);
 	assert_int_equal(pull.n_lost, 2);
+	/* and what the first says is known */
+	status(&pull, 408, 1, 2, "Request Timeout", EXPIRES + SECOND);
+	assert_int_equal(pull.asked, 4);
+}
+
+static void a_step_is_not_begun_twice(void **state)
+{
+	struct weir__nats_pull pull;
+
+	weir__nats_pull_init(&pull, 4, 2, EXPIRES, BEAT);
+	weir__nats_pull_begin(&pull);
+	weir__nats_pull_connected(&pull);
+	assert_int_equal(next(&pull, 0).step, WEIR__NATS_STEP_CHECK);
+	expect_nothing(&pull, 0);
+	weir__nats_pull_checked(&pull, 0, NULL, 0);
+	assert_int_equal(next(&pull, 0).step, WEIR__NATS_STEP_OPEN);
+	expect_nothing(&pull, 0);
+	weir__nats_pull_disconnected(&pull);
+	expect_nothing(&pull, 0);
+	weir__nats_pull_opened(&pull, 0, 0);
+	assert_int_equal(next(&pull, 0).step, WEIR__NATS_STEP_CLOSE);
+	expect_nothing(&pull, 0);
+}
+
+static void a_message_is_a_sign_of_life(void **state)
+{
+	struct weir__nats_pull pull;
+
+	open_with(&pull, 4, 4);
+	expect_request(&pull, 4, 0);
+	assert_true(weir__nats_pull_message(&pull, 1, 2 * BEAT));
+	expect_nothing(&pull, 4 * BEAT);
+	assert_int_equal(next(&pull, 5 * BEAT).step, WEIR__NATS_STEP_CLOSE);
+}
+
+static void what_an_old_inbox_says_counts_no_more(void **state)
+{
+	const struct weir__nats_status deleted = {
+		.code = 409, .description = "Consumer Deleted", .id = 1};
+	struct weir__nats_pull pull;
+
+	open_with(&pull, 4, 2);
+	expect_request(&pull, 4, 0);
+	weir__nats_pull_status(&pull, 0, &deleted, 0);
+	assert_int_equal(pull.code, 0);
+	weir__nats_pull_status(&pull, 1, &deleted, 0);
+	assert_int_equal(pull.code, -ENOENT);
+}
+
+static void a_new_connection_is_not_waited_for(void **state)
+{
+	struct weir__nats_pull pull;
+
+	weir__nats_pull_init(&pull, 4, 2, EXPIRES, BEAT);
+	weir__nats_pull_begin(&pull);
+	weir__nats_pull_connected(&pull);
+	assert_int_equal(next(&pull, 0).step, WEIR__NATS_STEP_CHECK);
+	weir__nats_pull_checked(&pull, -EAGAIN, NULL, 0);
+	expect_nothing(&pull, 0);
+	weir__nats_pull_disconnected(&pull);
+	weir__nats_pull_connected(&pull);
+	assert_int_equal(next(&pull, 0).step, WEIR__NATS_STEP_CHECK);
 }
 
 static void heartbeats_that_are_missed_cost_the_inbox(void **state)
@@ -278,7 +354,7 @@ static void an_end_gives_up_the_inbox_and_refuses_the_rest(void **state)
 static void an_end_behind_any_step_comes_to_an_end(void **state)
 {
 	struct weir__nats_pull pull;
-	struct weir__nats_todo todo;
+	struct weir__nats_todo todo = {0};
 	int steps, i;
 
 	for (steps = 0; steps < 6; steps++) {
@@ -750,8 +826,13 @@ int main(void)
 		cmocka_unit_test(requests_are_gathered_until_refill),
 		cmocka_unit_test(more_than_was_asked_for_is_refused),
 		cmocka_unit_test(what_has_expired_is_asked_for_again),
+		cmocka_unit_test(a_408_counts_what_its_request_did_not_get),
 		cmocka_unit_test(a_lost_408_is_over_a_second_behind_its_end),
 		cmocka_unit_test(a_later_request_is_not_over_with_the_first),
+		cmocka_unit_test(a_step_is_not_begun_twice),
+		cmocka_unit_test(a_message_is_a_sign_of_life),
+		cmocka_unit_test(what_an_old_inbox_says_counts_no_more),
+		cmocka_unit_test(a_new_connection_is_not_waited_for),
 		cmocka_unit_test(heartbeats_that_are_missed_cost_the_inbox),
 		cmocka_unit_test(a_new_connection_has_a_new_inbox),
 		cmocka_unit_test(some_refusals_end_the_stream),

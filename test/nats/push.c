@@ -121,6 +121,59 @@ static void what_is_not_answered_is_sent_again(void **state)
 	expect_sent(&it, 1, 1, WEIR__NATS_RETRY_NS);
 }
 
+static void behind_a_silence_the_first_goes_alone(void **state)
+{
+	struct fixture it;
+
+	begin(&it, true);
+	put(&it, 4);
+	expect_sent(&it, 0, 0, 0);
+	stored(&it, 0, 0);
+	expect_sent(&it, 1, 3, 0);
+	expect_sent(&it, 1, 1, WEIR__NATS_RETRY_NS);
+}
+
+static void an_answer_counts_once_and_only_to_what_was_sent(void **state)
+{
+	uint64_t number;
+	struct fixture it;
+
+	begin(&it, false);
+	put(&it, 3);
+	expect_sent(&it, 0, 2, 0);
+	stored(&it, 1, 0);
+	assert_false(weir__nats_push_stored(&it.push, 1, 0));
+	/* a refusal of what is stored is none */
+	weir__nats_push_refused(&it.push, 1, 0);
+	assert_false(weir__nats_push_next(&it.push, 0, &number));
+	assert_int_equal(weir__nats_push_due(&it.push), WEIR__NATS_RETRY_NS);
+	/* behind another one it waits for a while: the shortest, behind an
+	 * answer */
+	weir__nats_push_refused(&it.push, 2, 0);
+	assert_false(weir__nats_push_next(&it.push, 0, &number));
+	assert_true(weir__nats_push_due(&it.push) > 0);
+	assert_true(weir__nats_push_due(&it.push) < WEIR__NATS_RETRY_NS);
+}
+
+static void who_has_stored_something_has_time_again(void **state)
+{
+	uint64_t number;
+	struct fixture it;
+
+	begin(&it, false);
+	/* without anything to be sent no time is over */
+	assert_false(weir__nats_push_next(&it.push, 40 * SECOND, &number));
+	(void)weir__nats_push_put(&it.push, 40 * SECOND);
+	(void)weir__nats_push_put(&it.push, 40 * SECOND);
+	expect_sent(&it, 0, 1, 40 * SECOND);
+	assert_int_equal(it.push.code, 0);
+	stored(&it, 0, 60 * SECOND);
+	expect_sent(&it, 1, 1, 89 * SECOND);
+	assert_int_equal(it.push.code, 0);
+	assert_false(weir__nats_push_next(&it.push, 90 * SECOND, &number));
+	assert_int_equal(it.push.code, -ETIMEDOUT);
+}
+
 static void what_nobody_takes_fails_in_the_end(void **state)
 {
 	uint64_t now = 0, number, n = 0;
@@ -328,6 +381,10 @@ int main(void)
 			behind_a_cut_the_first_goes_alone_and_then_the_others),
 		cmocka_unit_test(in_any_order_all_go_at_once),
 		cmocka_unit_test(what_is_not_answered_is_sent_again),
+		cmocka_unit_test(behind_a_silence_the_first_goes_alone),
+		cmocka_unit_test(
+			an_answer_counts_once_and_only_to_what_was_sent),
+		cmocka_unit_test(who_has_stored_something_has_time_again),
 		cmocka_unit_test(what_nobody_takes_fails_in_the_end),
 		cmocka_unit_test(who_does_not_answer_fails_in_the_end),
 		cmocka_unit_test(whatever_happens_each_is_stored_once_in_order),
