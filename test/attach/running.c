@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,6 +96,14 @@ static void a_process_that_is_stopped_is_of_one_moment(void **state)
 	assert_null(strstr(said, "does not return"));
 	assert_non_null(strstr(said, "\"settled\": true"));
 	assert_non_null(strstr(said, "\"state\": \"running\""));
+	/* or by a debugger */
+	assert_int_equal(kill(stalled.pid, SIGCONT), 0);
+	assert_int_equal(waitpid(stalled.pid, &status, WCONTINUED),
+			 stalled.pid);
+	if (ptrace(PTRACE_ATTACH, stalled.pid, NULL, NULL) == 0) {
+		assert_int_equal(waitpid(stalled.pid, &status, 0), stalled.pid);
+		assert_null(strstr(read_of(stalled.pid), "does not return"));
+	}
 	stalled_end(&stalled);
 }
 

@@ -205,6 +205,7 @@ static void others_are_answered_while_it_records(void **state)
 	weir__inspector_patience_ns = 1000000; /* which is for others */
 	assert_int_equal(listen_at(path), 0);
 	fd = record();
+	say(fd, "what else it says is not read\n");
 	assert_non_null(strstr(asked("help\n"), "json"));
 	assert_string_equal(asked("trace 0.001\n"), busy);
 	/* until who has asked for it goes */

@@ -194,6 +194,27 @@ static void end_of_the_server_ends_it(void **state)
 	client_closed(&served, fd);
 }
 
+static void end_of_the_server_leaves_no_memory(void **state)
+{
+	struct heap heap;
+	int fd;
+
+	served_end(&served);
+	heap_init(&heap, 0);
+	memset(&served, 0, sizeof(served));
+	descriptors_note(&served.before);
+	place_make(&served.place, &sim);
+	assert_int_equal(weir_inspect_http_new(&served.http,
+					       served.place.executor, NULL,
+					       &heap.allocator),
+			 0);
+	fd = ask("GET /trace?seconds=60");
+	assert_int_equal(weir_inspect_http_free(served.http), 0);
+	served.http = NULL;
+	assert_int_equal(heap.live, 0);
+	client_closed(&served, fd);
+}
+
 /* --- Without memory, or descriptors --------------------------------------- */
 
 static bool no_response;
@@ -261,6 +282,7 @@ int main(void)
 		TEST(head_records_nothing),
 		TEST(who_has_gone_leaves_nothing_behind),
 		TEST(end_of_the_server_ends_it),
+		TEST(end_of_the_server_leaves_no_memory),
 		TEST(without_a_response_it_is_unavailable),
 		TEST(without_memory_it_is_unavailable),
 	};

@@ -131,6 +131,12 @@ static void start(struct node *it)
 	assert(weir_actor_start(&it->actor) == 0);
 }
 
+static void feed(struct node *it)
+{
+	start(it);
+	assert(weir_in_put(&it->ins[0], &item) == 0);
+}
+
 static void new_sim(void)
 {
 	assert(weir_sim_new(&sims[n_executors], 1, NULL) == 0);
@@ -268,11 +274,13 @@ static void start_flow(struct weir_flow *made)
 static void stall_operators(void)
 {
 	const struct weir_flow_rate rate = {.n = 1, .per_ns = HOUR_NS};
+	static struct weir_semaphore plenty;
 	static struct weir_channel *channel;
 	int ends[2];
 
 	new_sim();
 	assert(weir_semaphore_init(&permits, 0) == 0);
+	assert(weir_semaphore_init(&plenty, 9) == 0);
 	assert(weir_channel_new(&channel, 4, NULL, NULL) == 0);
 	assert(pipe(ends) == 0);
 	start_flow(weir_flow_drop(
@@ -285,6 +293,8 @@ static void stall_operators(void)
 	start_flow(
 		weir_flow_flat_map(weir_flow_range(1, 9), 1, acquires, NULL));
 	start_flow(weir_flow_from_channel(channel));
+	/* of two that may wait, the one that has asked */
+	start_flow(weir_flow_acquire(weir_flow_from_channel(channel), &plenty));
 	start_flow(weir_flow_never());
 	run();
 }
@@ -308,19 +318,22 @@ static void stall_several(void)
 /* On threads: what is said is what a look finds that has settled. */
 static void stall_threads(void)
 {
+	struct weir_blocking_options patient = {.idle_ns = HOUR_NS};
 	struct weir_threads_options two = {.workers = 2};
+	struct weir_blocking *blocking;
 	struct weir_flow_run *running;
 	struct weir_threads *pool;
+	int ends[2];
 
 	assert(weir_threads_new(&pool, &two) == 0);
+	assert(weir_blocking_new(&blocking, &patient) == 0);
+	assert(pipe(ends) == 0);
 	executors[n_executors++] = weir_threads_executor(pool);
+	executors[n_executors++] = weir_blocking_executor(blocking);
 	assert(weir_flow_start(flow(), executors[0], NULL, &running) == 0);
-}
-
-static void feed(struct node *it)
-{
-	start(it);
-	assert(weir_in_put(&it->ins[0], &item) == 0);
+	/* a worker watches a descriptor; a thread has run one, and is parked */
+	start_flow(weir_flow_fd(ends[0], POLLIN));
+	feed(node(1, "once", 1, 0, 4));
 }
 
 /* All threads of a pool, and of a blocking executor, are taken. */
