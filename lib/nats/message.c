@@ -109,7 +109,8 @@ static void publish_done(struct weir_nats_message *self)
 	origin->n_unsettled--;
 	origin->client->nats->n_open--;
 	if (origin->n_unsettled == 0) {
-		weir__nats_soon(origin->client);
+		if (origin->draining)
+			weir__nats_soon(origin->client);
 		weir__nats_moved(origin->client->nats);
 	}
 }
@@ -117,9 +118,17 @@ static void publish_done(struct weir_nats_message *self)
 void weir__nats_message_open(struct weir_nats_message *self, uint64_t now_ns)
 {
 	self->came_ns = self->told_ns = now_ns;
+	self->origin->n++;
+	self->origin->client->refs++;
+	self->origin->client->nats->n_held++;
 	self->origin->n_unsettled++;
 	self->origin->client->nats->n_open++;
 	link_open(self);
+	if (self->origin->ack_wait_ns > 0 &&
+	    self->origin->hold_ns == UINT64_MAX) {
+		self->origin->hold_ns = now_ns + self->origin->ack_wait_ns / 2;
+		weir__nats_soon(self->origin->client);
+	}
 }
 
 /* A message that was given too often is not given again. */
@@ -156,8 +165,8 @@ uint64_t weir__nats_origin_hold(struct weir__nats_origin *self, uint64_t now_ns)
 	uint64_t half_ns = self->ack_wait_ns / 2;
 	struct weir_nats_message *first = self->first;
 
-	if (half_ns == 0)
-		return UINT64_MAX;
+	if (now_ns < self->hold_ns)
+		return self->hold_ns;
 	while (first && first->told_ns + half_ns <= now_ns) {
 		unlink_open(first);
 		first->told_ns = now_ns;
@@ -166,7 +175,8 @@ uint64_t weir__nats_origin_hold(struct weir__nats_origin *self, uint64_t now_ns)
 		enqueue(first);
 		first = self->first;
 	}
-	return first ? first->told_ns + half_ns : UINT64_MAX;
+	self->hold_ns = first ? first->told_ns + half_ns : UINT64_MAX;
+	return self->hold_ns;
 }
 
 /* --- Memory --------------------------------------------------------------- */
@@ -239,13 +249,13 @@ void weir__nats_origin_init(struct weir__nats_origin *self,
 			    struct weir__nats_client *client)
 {
 	self->client = client;
+	self->hold_ns = UINT64_MAX;
 	self->hook = (struct weir_allocator){hook_alloc, hook_free, self};
 }
 
 struct weir_nats_message *weir__nats_message_new(
 	struct weir__nats_origin *origin, natsMsg *msg)
 {
-	struct weir_nats *nats = origin->client->nats;
 	struct weir_nats_message *self;
 	struct weir_flow_bytes *bytes;
 	const size_t size = sizeof(*self);
@@ -265,11 +275,6 @@ struct weir_nats_message *weir__nats_message_new(
 	if (bytes->n > 0)
 		bytes->data = (char *)natsMsg_GetData(msg);
 	(void)weir__nats_meta_parse(&self->meta, natsMsg_GetReply(msg));
-	weir__nats_lock(nats);
-	origin->n++;
-	origin->client->refs++;
-	nats->n_held++;
-	weir__nats_unlock(nats);
 	return self;
 }
 

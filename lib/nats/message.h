@@ -51,7 +51,9 @@ struct weir__nats_origin {
 	const uint64_t *backoff;
 	size_t n_backoff;
 	int64_t max_deliver;
+	bool draining;	      /* the source waits until nothing is unsettled */
 	uint64_t ack_wait_ns; /* of messages that are held; 0: none is */
+	uint64_t hold_ns;     /* when to look which ones are; or UINT64_MAX */
 	size_t n;	      /* messages that are not freed */
 	struct weir_nats_message *first,
 		*last;	    /* open, the one told first first */
@@ -61,7 +63,8 @@ struct weir__nats_origin {
 void weir__nats_origin_init(struct weir__nats_origin *self,
 			    struct weir__nats_client *client);
 
-/* Takes `msg` over, also if there is no memory: NULL. */
+/* Takes `msg` over, also if there is no memory: NULL. It is to be opened before
+ * anything else. */
 struct weir_nats_message *weir__nats_message_new(
 	struct weir__nats_origin *origin, natsMsg *msg);
 

@@ -185,8 +185,6 @@ static void take_message(struct intake *self, uint64_t epoch, natsMsg *msg)
 	}
 	if (given) {
 		op = put(self, message);
-		if (self->origin.first == message)
-			weir__nats_soon(&self->client); /* to be held */
 	} else if (accepted) {
 		weir__nats_pull_taken(&self->pull, 1);
 		weir__nats_soon(&self->client);
@@ -671,6 +669,7 @@ static void close(struct weir_operator *op)
 	self->op = NULL;
 	/* a run that was drained is over when all is settled */
 	waits = self->well && self->draining && self->origin.n_unsettled > 0;
+	self->origin.draining = waits;
 	if (!waits)
 		self->held = NULL;
 	nats->n_runs--;
