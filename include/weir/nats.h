@@ -383,6 +383,91 @@ WEIR_API struct weir_flow *weir_flow_nats_process(
 	void *context, struct weir_nats *nats,
 	const struct weir_nats_sink_options *options);
 
+/* --- Boundaries ------------------------------------------------------------ */
+
+/*
+ * A boundary of a flow, as weir_flow_async() is one, with a stream in the place of
+ * the link: the part above and the part below run in different programs, on
+ * different machines. Both describe it alike. 0 or NULL is the default of each.
+ */
+struct weir_nats_boundary {
+	/* Of the stream, needed. Items of partition 3 have the subject NAME.3,
+	 * and the durable consumer "p3". */
+	const char *name;
+	/* Items with the same key are in the same partition, in order. 1. */
+	uint32_t partitions;
+	/* At most that many are stored and not settled below, of a publisher:
+	 * 1024; at least 2. An end counts as one in each partition. */
+	size_t capacity;
+	/* For ensure. Settled items stay in the stream, which so knows their
+	 * ids also when the server was started again. */
+	bool keep;
+	enum weir_nats_storage storage;
+	uint64_t ack_wait_ns, duplicates_ns;
+	/* Above: the key of an item, which is borrowed as long as the item.
+	 * 0 or a negative errno. NULL: all have the same. */
+	int (*key_of)(void *item, const void **key, size_t *n, void *context);
+	/* As that of a sink. */
+	int (*id_of)(void *item, char *id, size_t size, void *context);
+	void *context;
+	/* Items that are messages of a source are done when they are stored. */
+	bool settle;
+	/* Who gives, up to 63 bytes; NULL: "". Others have other names. */
+	const char *from;
+	/* Below: how many publishers have to end; 1. */
+	size_t publishers;
+	/* Partitions member, member + members, ... are taken; members: 1. */
+	uint32_t member, members;
+	size_t window;	      /* of the source of each partition */
+	uint64_t reserved[4]; /* zero */
+};
+
+/* Makes the stream and its consumers, as weir_nats_stream_ensure_wait(). -EINVAL:
+ * also a bad description. Any thread that may block. */
+WEIR_API int weir_nats_boundary_ensure_wait(
+	struct weir_nats *nats, const struct weir_nats_boundary *boundary,
+	uint64_t timeout_ns, const char **field);
+
+/* The partition of a key of `n` bytes: FNV-1a of 32 bits, modulo `partitions`, as
+ * a server's `partition()` has it. 0 if there are none. Any thread. */
+WEIR_API uint32_t weir_nats_partition(const void *key, size_t n,
+				      uint32_t partitions);
+
+/*
+ * The lower end of the part above: publishes bytes to the boundary (borrowed as
+ * long as the flow), as weir_flow_into_nats() in strict order. When `capacity`
+ * items are not settled below, upstream is asked for nothing. When upstream ends,
+ * or fails, each partition gets an end, which stays in the stream: also who
+ * takes later gets it. A run that is cancelled or dies gives no end, and
+ * another may go on.
+ *
+ * Fails: -EINVAL, null, a bad description. -ENOENT: no such stream or consumer.
+ * As weir_flow_into_nats(). With the error of upstream, when that is stored.
+ *
+ * Emits: the number of items stored, when upstream has completed. Completes:
+ * behind the number. Cancels: when publishing fails, or when downstream does.
+ * Holds: up to 256 items, half of `capacity` at most.
+ */
+WEIR_API struct weir_flow *weir_flow_nats_give(
+	struct weir_flow *flow, struct weir_nats *nats,
+	const struct weir_nats_boundary *boundary);
+
+/*
+ * The upper end of the part below: the messages of the partitions of a member, as
+ * weir_flow_from_nats(); each is to be settled. It ends as the part above has:
+ * when all `publishers` have ended, and all items of a partition were settled,
+ * or were given here and are held. So what a member that died had comes first.
+ * With an error above it fails with that code; the message says whose it is.
+ *
+ * Fails: -EINVAL, null, a bad description. As weir_flow_from_nats().
+ *
+ * Emits: each message. Completes: when the part above has. Cancels: it has no
+ * upstream; the messages that were not taken are given back. Holds: `window`
+ * messages for each partition.
+ */
+WEIR_API struct weir_flow *weir_flow_nats_take(
+	struct weir_nats *nats, const struct weir_nats_boundary *boundary);
+
 #ifdef __cplusplus
 }
 #endif

@@ -40,6 +40,7 @@ struct weir_nats_message {
 	uint64_t delay_ns;
 	enum weir__nats_settled settled;
 	bool progress, queued, busy, published, dropped;
+	bool passed; /* below a boundary: it has gone on */
 	char *reason;
 };
 

@@ -18,6 +18,7 @@
 #include <weir/flow_element.h>
 #include <weir/flow_operator.h>
 
+#include "nats/mark.h"
 #include "nats/message.h"
 #include "nats/nats_state.h"
 #include "nats/push.h"
@@ -248,6 +249,8 @@ static natsStatus publish(struct dispatch *self, uint64_t number,
 	s = natsMsg_Create(&msg, subject, reply, bytes->data, (int)bytes->n);
 	if (s == NATS_OK)
 		s = natsMsgHeader_Set(msg, "Nats-Msg-Id", id);
+	if (s == NATS_OK)
+		s = weir__nats_mark_headers(bytes, msg);
 	if (s == NATS_OK)
 		s = natsConnection_PublishMsg(self->client.nats->connection,
 					      msg);

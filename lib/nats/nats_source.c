@@ -16,6 +16,7 @@
 #include <weir/flow_operator.h>
 #include <weir/flow_source.h>
 
+#include "nats/boundary.h"
 #include "nats/message.h"
 #include "nats/nats_state.h"
 #include "nats/pull.h"
@@ -32,6 +33,7 @@
 struct args {
 	struct weir_nats *nats;
 	struct weir_nats_source_options options;
+	char durable[24]; /* a copy, or "" */
 };
 
 struct intake {
@@ -577,9 +579,9 @@ static size_t length(const char *name)
 	return name ? strlen(name) + 1 : 0;
 }
 
-static void set_up(struct intake *self, const struct args *args)
+static void set_up(struct intake *self,
+		   const struct weir_nats_source_options *options)
 {
-	const struct weir_nats_source_options *options = &args->options;
 	struct weir__nats_origin *origin = &self->origin;
 	uint64_t *backoff = (uint64_t *)(void *)self->rest;
 	char *names = (char *)(backoff + options->n_backoff);
@@ -608,20 +610,24 @@ static void set_up(struct intake *self, const struct args *args)
 static int open(struct weir_operator *op)
 {
 	const struct args *args = args_of(op);
-	const struct weir_nats_source_options *options = &args->options;
+	struct weir_nats_source_options own = args->options;
+	const struct weir_nats_source_options *options = &own;
 	struct state *state = weir_operator_state(op);
 	struct weir_nats *nats = args->nats;
 	struct intake *self;
-	size_t size = sizeof(*self) + options->n_backoff * sizeof(uint64_t) +
-		      length(options->stream) + length(options->durable) +
-		      length(options->dead_subject);
+	size_t size;
 
+	if (args->durable[0])
+		own.durable = args->durable;
+	size = sizeof(*self) + options->n_backoff * sizeof(uint64_t) +
+	       length(options->stream) + length(options->durable) +
+	       length(options->dead_subject);
 	self = nats->allocator->alloc(size, nats->allocator->context);
 	if (!self)
 		return -ENOMEM;
 	memset(self, 0, size);
 	self->size = size;
-	set_up(self, args);
+	set_up(self, options);
 	weir_operator_hold(op);
 	self->op = self->held = op;
 	state->source = self;
@@ -744,8 +750,10 @@ static void set_defaults(struct weir_nats_source_options *options)
 		options->drain_ns = DRAIN_NS;
 }
 
-struct weir_flow *weir_flow_from_nats(
-	struct weir_nats *nats, const struct weir_nats_source_options *options)
+/* With the name of the consumer borrowed, or copied. */
+static struct weir_flow *from(struct weir_nats *nats,
+			      const struct weir_nats_source_options *options,
+			      const char *durable)
 {
 	struct args args = {.nats = nats};
 	const char *message;
@@ -756,8 +764,21 @@ struct weir_flow *weir_flow_from_nats(
 					 message);
 	args.options = *options;
 	set_defaults(&args.options);
+	(void)snprintf(args.durable, sizeof(args.durable), "%s", durable);
 	return weir_flow_items(weir_flow_operator_source(&ops, &args),
 			       weir_flow_bytes_items());
+}
+
+struct weir_flow *weir_flow_from_nats(
+	struct weir_nats *nats, const struct weir_nats_source_options *options)
+{
+	return from(nats, options, "");
+}
+
+struct weir_flow *weir__nats_from_copy(
+	struct weir_nats *nats, const struct weir_nats_source_options *options)
+{
+	return from(nats, options, options->durable);
 }
 
 /* --- Done ------------------------------------------------------------------ */

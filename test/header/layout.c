@@ -179,6 +179,7 @@ SIZE(weir_nats_stream, 104);
 SIZE(weir_nats_consumer, 80);
 SIZE(weir_nats_source_options, 128);
 SIZE(weir_nats_sink_options, 88);
+SIZE(weir_nats_boundary, 144);
 
 /* out.h */
 SIZE(weir__putter, 40);

@@ -49,6 +49,7 @@ NOT_RANDOM = {
     "unzstd": "../z/kit",
     "from_nats": "../nats/kit", "nats_done": "../nats/nats_source",
     "into_nats": "../nats/nats_sink", "nats_process": "../nats/nats_sink",
+    "nats_give": "../nats/boundary", "nats_take": "../nats/boundary",
 }
 # Kinds of ports that no scenario of the explorer has.
 NOT_EXPLORED = {

@@ -44,7 +44,7 @@ LEFT_OUT = {
         weir_flow_datagrams weir_flow_datagrams_send
         weir_flow_connect weir_flow_listen weir_flow_each_connection
         weir_connection_pipe weir_flow_from_nats weir_flow_into_nats
-        weir_flow_nats_process""",
+        weir_flow_nats_process weir_flow_nats_give weir_flow_nats_take""",
     "as its parts do": """
         weir_flow_operator weir_flow_operator_source weir_flow_operator_inputs
         weir_flow_operator_outlets
