@@ -409,6 +409,21 @@ static void connection(struct weir__nats_client *client, bool connected)
 				     "the connection has given up");
 }
 
+/* The lock is held: no more is asked for. */
+static void begin_drain(struct intake *self)
+{
+	uint64_t now_ns = weir__nats_now();
+
+	if (self->draining)
+		return;
+	self->draining = true;
+	self->drained_at_ns = self->drain_ns < UINT64_MAX - now_ns
+				      ? now_ns + self->drain_ns
+				      : UINT64_MAX;
+	weir__nats_pull_end(&self->pull);
+	weir__nats_soon(&self->client);
+}
+
 static struct weir_operator *end(struct weir__nats_client *client)
 {
 	struct intake *self = of(client);
@@ -416,8 +431,7 @@ static struct weir_operator *end(struct weir__nats_client *client)
 	if (!self->op || self->asked_to_end)
 		return NULL;
 	self->asked_to_end = true;
-	weir__nats_pull_end(&self->pull);
-	weir__nats_soon(client);
+	begin_drain(self);
 	weir_operator_hold(self->op);
 	return self->op;
 }
@@ -515,18 +529,10 @@ static int drain(struct weir_operator *op)
 {
 	struct state *state = weir_operator_state(op);
 	struct intake *self = state->source;
-	uint64_t now_ns = weir__nats_now();
 	bool over;
 
 	weir__nats_lock(self->client.nats);
-	if (!self->draining) {
-		self->draining = true;
-		self->drained_at_ns = self->drain_ns < UINT64_MAX - now_ns
-					      ? now_ns + self->drain_ns
-					      : UINT64_MAX;
-		weir__nats_pull_end(&self->pull);
-		weir__nats_soon(&self->client);
-	}
+	begin_drain(self);
 	over = !state->first && !self->first &&
 	       self->pull.state == WEIR__NATS_PULL_ENDED;
 	self->waits = !over;

@@ -288,6 +288,10 @@ static void expect_dead(struct server *server, const char *deliveries,
 	assert_int_equal(natsMsgHeader_Get(msg, "Weir-Stream", &value),
 			 NATS_OK);
 	assert_string_equal(value, "S");
+	/* one that is buried again is not stored again */
+	assert_int_equal(natsMsgHeader_Get(msg, "Nats-Msg-Id", &value),
+			 NATS_OK);
+	assert_string_equal(value, "S.c.1.dead");
 	assert_int_equal(natsMsgHeader_Get(msg, "Weir-Sequence", &value),
 			 NATS_OK);
 	assert_string_equal(value, "1");
@@ -322,6 +326,48 @@ static void poison_is_dead_once_and_the_rest_flows(void **state)
 	expect_dead(&it.world.server, "3", NULL);
 	assert_int_equal(it.kept.n, 12);
 	case_end(&it);
+}
+
+/* Somebody else is given it, and gives it back. */
+static void give_back_once(struct server *server)
+{
+	natsMsg *msg;
+
+	assert_int_equal(natsConnection_RequestString(
+				 &msg, server->peer,
+				 "$JS.API.CONSUMER.MSG.NEXT.S.c", "", 60000),
+			 NATS_OK);
+	assert_int_equal(natsConnection_PublishString(
+				 server->peer, natsMsg_GetReply(msg), "-NAK"),
+			 NATS_OK);
+	natsMsg_Destroy(msg);
+}
+
+/* As one that ends each program that works on it. */
+static void what_was_given_too_often_by_others_is_given_to_nobody(void **state)
+{
+	const struct weir_nats_source_options options = {
+		.max_deliver = 2, .dead_subject = "DEAD"};
+	struct nats_world world;
+	struct weir_flow_run *run;
+	struct weir_flow *flow;
+	struct kept kept = {0};
+
+	nats_begin(&world);
+	server_stream(&world.server, "S");
+	server_stream(&world.server, "DEAD");
+	server_consumer(&world.server, "S", 30 * SECOND, -1);
+	server_publish(&world.server, "S", 1, 1);
+	give_back_once(&world.server);
+	give_back_once(&world.server);
+	flow = weir_flow_for_each(nats_source(&world, options), keep, &kept);
+	run = nats_start(&world, flow);
+	expect_dead(&world.server, "3", NULL);
+	assert_int_equal(kept.n, 0);
+	weir_flow_run_end(run);
+	assert_int_equal(nats_wait(run, NULL), 0);
+	weir_flow_free(flow);
+	nats_end(&world);
 }
 
 static void one_may_be_dead_at_once_and_say_why(void **state)
@@ -370,6 +416,8 @@ int main(void)
 		cmocka_unit_test(the_server_is_told_of_a_message_that_is_held),
 		cmocka_unit_test(without_hold_it_does),
 		cmocka_unit_test(poison_is_dead_once_and_the_rest_flows),
+		cmocka_unit_test(
+			what_was_given_too_often_by_others_is_given_to_nobody),
 		cmocka_unit_test(one_may_be_dead_at_once_and_say_why),
 		cmocka_unit_test(what_cannot_be_buried_comes_again),
 	};

@@ -45,7 +45,7 @@ static bool is_stored(void *context)
 
 static void what_comes_through_threads_and_cuts_is_stored_once(void **state)
 {
-	const uint64_t n = test_count(20000) > 100 ? test_count(20000) : 100;
+	const uint64_t n = test_count(8000) > 100 ? test_count(8000) : 100;
 	const struct weir_nats_sink_options into = {.subject = "T",
 						    .window = 32};
 	struct weir_flow_run *run;
