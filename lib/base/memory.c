@@ -49,8 +49,9 @@ void *weir__alloc_room(const struct weir_allocator *allocator, size_t size)
 	uintptr_t from = ((uintptr_t)memory + HUGE - 1) & ~(HUGE - 1);
 	uintptr_t to = ((uintptr_t)memory + size) & ~(HUGE - 1);
 
-	/* advice: it is as well if the kernel has none */
-	if (memory && to > from)
+	/* Advice: it is as well if the kernel has none. What a user's allocator
+	 * gives may be of an arena that the user has other plans for. */
+	if (allocator == &default_allocator && memory && to > from)
 		(void)madvise((void *)from, to - from, MADV_HUGEPAGE);
 	return memory;
 }

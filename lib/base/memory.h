@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Allocation through a struct weir_allocator: zeroed memory, memory that is not,
+ * Allocation through a struct weir_allocator: memory zeroed, memory that is not,
  * and memory that starts on a cache line of its own.
  */
 #ifndef WEIR_BASE_MEMORY_H
@@ -17,7 +17,7 @@ void *weir__alloc(const struct weir_allocator *allocator, size_t size);
 
 /*
  * Not zeroed, or NULL. For arrays that may be long and are filled from the
- * beginning: of long ones the kernel is asked to use large pages.
+ * beginning: of long ones from malloc() the kernel is asked to use large pages.
  */
 void *weir__alloc_room(const struct weir_allocator *allocator, size_t size);
 
