@@ -223,7 +223,7 @@ static struct probe *probe_new(struct weir_operator *op, struct weir_nats *nats,
 		return NULL;
 	memset(self, 0, size);
 	self->size = size;
-	self->stream = strcpy(self->rest, stream);
+	self->stream = memcpy(self->rest, stream, strlen(stream) + 1);
 	self->first = first;
 	self->n = n;
 	self->ask_at_ns = UINT64_MAX;

@@ -586,3 +586,37 @@ struct weir_flow *nats_source(struct nats_world *world,
 	options.durable = "c";
 	return weir_flow_from_nats(world->nats, &options);
 }
+
+/* --- Memory --------------------------------------------------------------- */
+
+static void *heap_take(size_t size, void *context)
+{
+	struct nats_heap *heap = context;
+	void *memory = NULL;
+
+	(void)pthread_mutex_lock(&heap->lock);
+	if (++heap->calls != heap->fail) {
+		memory = malloc(size);
+		heap->live++;
+	}
+	(void)pthread_mutex_unlock(&heap->lock);
+	return memory;
+}
+
+static void heap_give(void *memory, size_t size, void *context)
+{
+	struct nats_heap *heap = context;
+
+	(void)pthread_mutex_lock(&heap->lock);
+	heap->live--;
+	(void)pthread_mutex_unlock(&heap->lock);
+	free(memory);
+}
+
+void nats_heap_init(struct nats_heap *heap)
+{
+	*heap = (struct nats_heap){
+		.allocator = {heap_take, heap_give, heap},
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+	};
+}

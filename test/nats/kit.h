@@ -10,6 +10,7 @@
 #include "support.h"
 
 #include <pthread.h>
+#include <pthread.h>
 #include <sys/types.h>
 
 #include <nats/nats.h>
@@ -99,6 +100,15 @@ int nats_run(struct nats_world *world, struct weir_flow *flow, void **result);
 
 /* The number that a message's text is. */
 uint64_t number_of(void *message);
+
+/* An allocator for any thread, of which one call fails: number `fail`, from 1 on. */
+struct nats_heap {
+	struct weir_allocator allocator;
+	pthread_mutex_t lock;
+	size_t calls, fail, live;
+};
+
+void nats_heap_init(struct nats_heap *heap);
 
 /* Calls `is` until it returns true, a minute at most. */
 void await(bool (*is)(void *context), void *context);

@@ -7,41 +7,8 @@
 #include "nats/kit.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <string.h>
 
 #define MESSAGES 3u
-
-/* For any thread. */
-struct locked_heap {
-	struct weir_allocator allocator;
-	pthread_mutex_t lock;
-	size_t calls, fail, live;
-};
-
-static void *take(size_t size, void *context)
-{
-	struct locked_heap *heap = context;
-	void *memory = NULL;
-
-	(void)pthread_mutex_lock(&heap->lock);
-	if (++heap->calls != heap->fail) {
-		memory = malloc(size);
-		heap->live++;
-	}
-	(void)pthread_mutex_unlock(&heap->lock);
-	return memory;
-}
-
-static void give(void *memory, size_t size, void *context)
-{
-	struct locked_heap *heap = context;
-
-	(void)pthread_mutex_lock(&heap->lock);
-	heap->live--;
-	(void)pthread_mutex_unlock(&heap->lock);
-	free(memory);
-}
 
 /* 0, or -ENOMEM. */
 static int copy_all(struct nats_world *world, struct weir_nats *nats)
@@ -63,7 +30,7 @@ static int copy_all(struct nats_world *world, struct weir_nats *nats)
 static void each_allocation_that_fails_leaves_nothing(void **state)
 {
 	struct weir_nats_options options = {.timeout_ns = LONG};
-	struct locked_heap heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	struct nats_heap heap;
 	struct nats_world world;
 	struct weir_nats *nats;
 	size_t n_errors = 0;
@@ -71,7 +38,7 @@ static void each_allocation_that_fails_leaves_nothing(void **state)
 
 	nats_begin(&world);
 	options.url = world.server.url;
-	heap.allocator = (struct weir_allocator){take, give, &heap};
+	nats_heap_init(&heap);
 	do {
 		server_stream(&world.server, "S");
 		server_stream(&world.server, "T");
