@@ -233,6 +233,33 @@ static void an_error_above_is_one_below_behind_the_items(void **state)
 	nats_end(&world);
 }
 
+static uint64_t n_unsettled(struct server *server)
+{
+	jsConsumerInfo *info;
+	uint64_t n;
+
+	assert_int_equal(js_GetConsumerInfo(&info, server->js, "B", "p0", NULL,
+					    NULL),
+			 NATS_OK);
+	n = info->NumPending > 0 ? 0 : (uint64_t)info->NumAckPending;
+	jsConsumerInfo_Destroy(info);
+	return n;
+}
+
+/* The end; nothing else is left. */
+static bool one_unsettled(void *server)
+{
+	return n_unsettled(server) == 1;
+}
+
+/* The end, and a few of the slow one's. */
+static bool all_given(void *server)
+{
+	uint64_t n = n_unsettled(server);
+
+	return n > 1 && n < 10;
+}
+
 static void all_publishers_have_to_end(void **state)
 {
 	struct weir_nats_boundary boundary = {
@@ -244,10 +271,15 @@ static void all_publishers_have_to_end(void **state)
 	struct weir_flow *flow;
 	struct nats_world world;
 	struct got got;
+	int i;
 
 	begin_and_give(&world, &boundary, 10);
 	flow = getting(&world, &boundary, &got);
 	run = nats_start(&world, flow);
+	await(one_unsettled, &world.server);
+	/* it has its chance to be over too early */
+	for (i = 0; i < 100; i++)
+		(void)server_count(&world.server, "B");
 	boundary.from = "two";
 	assert_int_equal(nats_run(&world,
 				  weir_flow_nats_give(numbers(11, 20, NULL),
@@ -257,6 +289,45 @@ static void all_publishers_have_to_end(void **state)
 	assert_int_equal(nats_wait(run, NULL), 0);
 	assert_int_equal(got.n, 20);
 	weir_flow_free(flow);
+	nats_end(&world);
+}
+
+/* Which comes back when that one is stopped. */
+static void an_end_is_behind_what_another_member_has(void **state)
+{
+	const struct weir_nats_boundary boundary = {.name = "B", .window = 4};
+	struct weir_channel *channel;
+	struct weir_flow_run *slow, *other;
+	struct weir_flow *into, *flow;
+	struct nats_world world;
+	struct got got;
+	void *item;
+	int i;
+
+	begin_and_give(&world, &boundary, 20);
+	assert_int_equal(weir_channel_new(&channel, 1, weir_flow_bytes_items(),
+					  NULL),
+			 0);
+	into = weir_flow_into_channel(
+		weir_flow_nats_take(world.nats, &boundary), channel);
+	slow = nats_start(&world, into);
+	assert_int_equal(weir_channel_take_wait(channel, &item, LONG), 0);
+	flow = getting(&world, &boundary, &got);
+	other = nats_start(&world, flow);
+	await(all_given, &world.server);
+	for (i = 0; i < 100; i++)
+		(void)server_count(&world.server, "B");
+	weir_flow_bytes_unref(item);
+	weir_flow_run_stop(slow, NULL);
+	assert_int_equal(nats_wait(slow, NULL), -ECANCELED);
+	while (weir_channel_try_take(channel, &item) == 0)
+		weir_flow_bytes_unref(item);
+	assert_int_equal(nats_wait(other, NULL), 0);
+	assert_int_equal(got.n, 20);
+	assert_int_equal(got.sum, 20 * 21 / 2);
+	weir_flow_free(into);
+	weir_flow_free(flow);
+	assert_int_equal(weir_channel_free(channel), 0);
 	nats_end(&world);
 }
 
@@ -474,6 +545,7 @@ int main(void)
 		cmocka_unit_test(a_flow_without_items_ends_in_each_partition),
 		cmocka_unit_test(an_error_above_is_one_below_behind_the_items),
 		cmocka_unit_test(all_publishers_have_to_end),
+		cmocka_unit_test(an_end_is_behind_what_another_member_has),
 		cmocka_unit_test(without_a_taker_upstream_is_asked_for_nothing),
 		cmocka_unit_test(takers_come_and_go),
 		cmocka_unit_test(givers_come_and_go),
