@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <weir/nats.h>
 #include <weir/weir.h>
@@ -226,7 +227,7 @@ static int write_result(struct counts *self, const char *path)
 	return 0;
 }
 
-/* No words: another one has written the result, and has died behind that. */
+/* A result that is there is whole: who has written it has died behind that. */
 static int count(const char *path)
 {
 	struct counts self = {0};
@@ -234,7 +235,7 @@ static int count(const char *path)
 					count_some, &self));
 	size_t i;
 
-	if (rc == 0 && self.n > 0)
+	if (rc == 0 && access(path, F_OK) != 0)
 		rc = write_result(&self, path);
 	for (i = 0; i < self.n_messages; i++) {
 		if (rc == 0)
