@@ -26,7 +26,7 @@ static const struct weir_allocator end_allocator = {end_alloc, end_free, NULL};
 const struct weir__nats_mark *weir__nats_mark_of(
 	const struct weir_flow_bytes *bytes)
 {
-	return bytes->private_.allocator == &end_allocator
+	return WEIR__OWN(bytes)->allocator == &end_allocator
 		       ? (const void *)bytes->data
 		       : NULL;
 }
