@@ -20,7 +20,7 @@ int weir__trace_asked(const char *line, uint64_t *ns);
 /* The events that a flight recorder has, which is stopped. 0, -ENOMEM, or what
  * memfd_create(2) reports. */
 int weir__trace_answer(struct weir_trace *trace,
-			 const struct weir_allocator *allocator,
-			 struct weir__answer *answer);
+		       const struct weir_allocator *allocator,
+		       struct weir__answer *answer);
 
 #endif
