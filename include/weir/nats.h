@@ -160,12 +160,13 @@ struct weir_nats_consumer {
 	const char *filter;	      /* a subject; NULL: all of the stream's */
 	uint64_t ack_wait_ns;	      /* then a message is given again: 30 s */
 	int64_t max_deliver; /* how often one is given at most; 0: no limit */
-	/* How many may be unsettled; 1000. -1: any number. */
+	/* How many may be unsettled; 1000. libnats cannot say "any number". */
 	int64_t max_ack_pending;
 	uint64_t reserved[4]; /* zero */
 };
 
-/* As weir_nats_stream_ensure_wait(), of a consumer. -ENOENT: no such stream. */
+/* As weir_nats_stream_ensure_wait(), of a consumer. -ENOENT: no such stream;
+ * -EINVAL also: `max_deliver` or `max_ack_pending` is less than 0. */
 WEIR_API int weir_nats_consumer_ensure_wait(
 	struct weir_nats *nats, const struct weir_nats_consumer *consumer,
 	uint64_t timeout_ns, const char **field);

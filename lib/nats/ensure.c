@@ -253,7 +253,8 @@ int weir_nats_consumer_ensure_wait(struct weir_nats *nats,
 	size_t i;
 	int rc;
 
-	if (!nats || !consumer || !consumer->stream || !consumer->durable)
+	if (!nats || !consumer || !consumer->stream || !consumer->durable ||
+	    consumer->max_deliver < 0 || consumer->max_ack_pending < 0)
 		return -EINVAL;
 	for (i = 0; i < 4; i++)
 		if (consumer->reserved[i] != 0)

@@ -159,6 +159,11 @@ static void bad_ones_are_refused(void **state)
 	assert_int_equal(weir_nats_consumer_ensure_wait(world.nats, &consumer,
 							LONG, NULL),
 			 -EINVAL);
+	consumer = whole;
+	consumer.max_ack_pending = -1; /* which libnats tells nobody */
+	assert_int_equal(weir_nats_consumer_ensure_wait(world.nats, &consumer,
+							LONG, NULL),
+			 -EINVAL);
 	nats_end(&world);
 }
 
