@@ -35,7 +35,7 @@ quietly() {
 ! command -v ccache >/dev/null || export CC='ccache cc' CCACHE_NOHASHDIR=1
 for library in shared static; do
 	inst=$tree/$library
-	quietly meson setup -Doptimization=0 -Ddefault_library=$library \
+	quietly meson setup -Dbuildtype=plain -Ddefault_library=$library \
 		--prefix="$inst" --libdir=lib build-$library
 	quietly ninja -C build-$library
 	quietly meson test -C build-$library
