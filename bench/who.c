@@ -21,6 +21,7 @@
 #define UV_NET peer_has_uv_net
 #define HAPROXY peer_has_haproxy
 #define ERLANG peer_has_erlang
+#define NATS natsd_here
 
 const struct bench_who bench_whos[] = {
 	{"W1", LIMIT, "L0.calls", ONE, limits_calls},
@@ -187,6 +188,30 @@ const struct bench_who bench_whos[] = {
 	{"W10", "zstd", "weir", ANY, w10_weir},
 	{"W10", "unzstd", "bare", ANY, w10_alone},
 	{"W10", "unzstd", "weir", ANY, w10_weir},
+#endif
+
+#if BENCH_NATS
+	{"nats", "source-file", "bare", NATS, nats_bare_source},
+	{"nats", "source-file", "core", NATS, nats_core},
+	{"nats", "source-file", "weir", NATS, nats_weir_source},
+	{"nats", "source-memory", "bare", NATS, nats_bare_source},
+	{"nats", "source-memory", "core", NATS, nats_core},
+	{"nats", "source-memory", "weir", NATS, nats_weir_source},
+	{"nats", "sink-file", "bare", NATS, nats_bare_sink},
+	{"nats", "sink-file", "bare.noids", NATS, nats_bare_sink_any},
+	{"nats", "sink-file", "weir", NATS, nats_weir_sink},
+	{"nats", "sink-memory", "bare", NATS, nats_bare_sink},
+	{"nats", "sink-memory", "bare.noids", NATS, nats_bare_sink_any},
+	{"nats", "sink-memory", "weir", NATS, nats_weir_sink},
+	{"nats", "process-file", "bare", NATS, nats_bare_source},
+	{"nats", "process-file", "weir", NATS, nats_weir_process},
+	{"nats", "process-memory", "bare", NATS, nats_bare_source},
+	{"nats", "process-memory", "weir", NATS, nats_weir_process},
+	{"nats", "request", "bare", NATS, nats_bare_request},
+	{"nats", "request", "weir", NATS, nats_weir_request},
+	{"nats", "members", "bare", NATS, nats_bare_members},
+	{"nats", "members", "weir", NATS, nats_weir_members},
+	{"nats", "stopped", "weir", NATS, nats_weir_stopped},
 #endif
 
 	{0},

@@ -112,6 +112,21 @@ bench_run w10_shell;
 bench_run w10_alone;
 bench_run w10_weir;
 
+/* nats: libnats alone, the library (in a build that has it) */
+bool natsd_here(const struct bench_cell *cell);
+bench_run nats_core;
+bench_run nats_bare_source;
+bench_run nats_bare_members;
+bench_run nats_bare_request;
+bench_run nats_bare_sink;
+bench_run nats_bare_sink_any;
+bench_run nats_weir_source;
+bench_run nats_weir_members;
+bench_run nats_weir_request;
+bench_run nats_weir_sink;
+bench_run nats_weir_process;
+bench_run nats_weir_stopped;
+
 /* Peers */
 bench_run tbb_pipeline;
 bench_run tbb_serial;

@@ -151,6 +151,11 @@ static const char *const sampled[] = {"off", "on", "ratio"};
 static const char *const looked[] = {"look", "an actor", "p99"};
 static const unsigned trace_windows[] = {1, 16, 64, 256, BENCH_END};
 static const char *const net_columns[] = {"CPU ns", "ns", "calls"};
+static const unsigned nats_windows[] = {64, 256, 1024, BENCH_END};
+static const unsigned nats_members[] = {1, 2, 4, 8, BENCH_END};
+static const char *const nats_columns[] = {"ns", "CPU ns", "server"};
+static const char *const gap_columns[] = {"p50", "p90", "p99"};
+static const char *const stopped_columns[] = {"taken", "bytes", "grown"};
 static const unsigned w6_stages[] = {2, 4, 8, BENCH_END};
 static const unsigned w6_windows[] = {16, 256, BENCH_END};
 static const unsigned two_workers[] = {2, BENCH_END};
@@ -248,5 +253,36 @@ const struct bench_workload bench_workloads[] = {
 	{"W10", "unzstd", "CPU ns, ns, bytes out of 64 KiB", 1, 64, NULL, NULL,
 	 one_worker, expect_length, false, "weir_flow_unzstd(), the same",
 	 z_columns, "bare"},
+	{"nats", "source-file", "ns, CPU ns of this process, of the server", 1,
+	 20000, NULL, nats_windows, one_worker, expect_pipeline, true,
+	 "messages of a stream, settled one by one", nats_columns, "bare"},
+	{"nats", "source-memory", "ns, CPU ns of this process, of the server",
+	 1, 20000, NULL, nats_windows, one_worker, expect_pipeline, true,
+	 "the same, streams in memory", nats_columns, "bare"},
+	{"nats", "sink-file", "ns, CPU ns of this process, of the server", 1,
+	 20000, NULL, nats_windows, one_worker, expect_jobs, false,
+	 "messages to a stream, so many not acknowledged", nats_columns,
+	 "bare"},
+	{"nats", "sink-memory", "ns, CPU ns of this process, of the server", 1,
+	 20000, NULL, nats_windows, one_worker, expect_jobs, false,
+	 "the same, streams in memory", nats_columns, "bare"},
+	{"nats", "process-file", "ns, CPU ns of this process, of the server", 1,
+	 20000, NULL, nats_windows, one_worker, expect_jobs, false,
+	 "messages of a stream to another one, exactly once", nats_columns,
+	 "bare"},
+	{"nats", "process-memory", "ns, CPU ns of this process, of the server",
+	 1, 20000, NULL, nats_windows, one_worker, expect_jobs, false,
+	 "the same, streams in memory", nats_columns, "bare"},
+	{"nats", "request", "ns from one message to the next", 1, 2000, NULL,
+	 NULL, one_worker, expect_jobs, false, "request(1), in lock step",
+	 gap_columns, "bare"},
+	{"nats", "members", "ns, CPU ns of this process, of the server", 1,
+	 20000, NULL, nats_members, one_worker, expect_jobs, false,
+	 "window: members of one consumer, a connection each", nats_columns,
+	 "bare"},
+	{"nats", "stopped", "messages, bytes, both that came later", 1, 100000,
+	 NULL, nats_windows, one_worker, expect_jobs, false,
+	 "what is made for a boundary whose consumer stands still",
+	 stopped_columns},
 	{0},
 };
