@@ -234,7 +234,8 @@ struct weir_nats_source_options {
 	const char *stream, *durable; /* needed */
 	/* At most that many messages are asked for and not taken yet: 256. */
 	size_t window;
-	/* Asked for at once, at least: half of the window. */
+	/* Asked for at once, at least: half of the window, or a sixteenth with
+	 * `until_settled`. */
 	size_t refill;
 	/* How many messages that were taken may be unsettled: as `window`. The
 	 * consumer's max_ack_pending must have room for these, too. */
@@ -257,6 +258,10 @@ struct weir_nats_source_options {
 	 * are held still. Otherwise the server is told of them, each half of
 	 * that time. */
 	bool no_hold;
+	/* A message counts in `window` until it is settled and the server was
+	 * told, and not until it is taken: so this source never has more. Then
+	 * `in_flight` is ignored. */
+	bool until_settled;
 	uint64_t reserved[4]; /* zero */
 };
 
@@ -265,8 +270,9 @@ struct weir_nats_source_options {
  * weir_flow_bytes_items() drops.
  *
  * 1. With the first demand the consumer is looked at, and messages are asked for.
- *    What was asked for and has not come, and what has come and was not taken, is
- *    `window` at most, always. Without demand nothing more is asked for.
+ *    What was asked for and has not come, and what has come and was not taken,
+ *    or with `until_settled` not settled, is `window` at most, always. Without
+ *    demand nothing more is asked for.
  * 2. Messages come in the order of the stream, but for those that are given
  *    again.
  * 3. When the connection breaks the source waits for the next one. What was

@@ -108,6 +108,10 @@ static void publish_done(struct weir_nats_message *self)
 	self->published = true;
 	origin->n_unsettled--;
 	origin->client->nats->n_open--;
+	if (self->counted) {
+		origin->n_told++;
+		weir__nats_soon(origin->client);
+	}
 	if (origin->n_unsettled == 0) {
 		if (origin->draining)
 			weir__nats_soon(origin->client);

@@ -40,7 +40,8 @@ struct weir_nats_message {
 	uint64_t delay_ns;
 	enum weir__nats_settled settled;
 	bool progress, queued, busy, published, dropped;
-	bool passed; /* below a boundary: it has gone on */
+	bool passed;  /* below a boundary: it has gone on */
+	bool counted; /* its source counts it until the server has been told */
 	char *reason;
 };
 
@@ -59,6 +60,7 @@ struct weir__nats_origin {
 	struct weir_nats_message *first,
 		*last;	    /* open, the one told first first */
 	size_t n_unsettled; /* open, or not published */
+	uint64_t n_told;    /* counted and published; the source looks at it */
 };
 
 void weir__nats_origin_init(struct weir__nats_origin *self,

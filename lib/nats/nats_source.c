@@ -47,7 +47,7 @@ struct intake {
 	/* `op`, held, behind its end while the run waits for us */
 	struct weir_operator *held;
 	bool waits; /* the operator wants to be woken */
-	bool no_hold, asked_to_end, draining;
+	bool no_hold, until_settled, asked_to_end, draining;
 	bool well; /* the stream has ended */
 	uint64_t drain_ns, drained_at_ns, in_flight;
 	/* what of the accounting's counts is in the connection's */
@@ -180,6 +180,7 @@ static void take_message(struct intake *self, uint64_t epoch, natsMsg *msg)
 			    (uint64_t)self->origin.max_deliver;
 	given = accepted && message && !is_poison && self->op;
 	if (message) {
+		message->counted = accepted && self->until_settled;
 		nats->stats.redelivered += message->meta.deliveries > 1;
 		weir__nats_message_open(message, now_ns);
 	} else {
@@ -187,7 +188,7 @@ static void take_message(struct intake *self, uint64_t epoch, natsMsg *msg)
 	}
 	if (given) {
 		op = put(self, message);
-	} else if (accepted) {
+	} else if (accepted && !(message && message->counted)) {
 		weir__nats_pull_taken(&self->pull, 1);
 		weir__nats_soon(&self->client);
 	}
@@ -374,6 +375,8 @@ static uint64_t work(struct weir__nats_client *client, uint64_t now_ns)
 	struct weir_operator *op = NULL, *held;
 	uint64_t due_ns, hold_ns;
 
+	weir__nats_pull_taken(&self->pull, self->origin.n_told);
+	self->origin.n_told = 0;
 	while (step(self))
 		;
 	count(self);
@@ -516,7 +519,7 @@ static int give(struct weir_operator *op)
 		state->first = message;
 		return 0;
 	}
-	if (++state->n_given >= self->pull.refill) {
+	if (!self->until_settled && ++state->n_given >= self->pull.refill) {
 		weir__nats_lock(self->client.nats);
 		tell_given(self, state);
 		weir__nats_unlock(self->client.nats);
@@ -611,6 +614,7 @@ static void set_up(struct intake *self,
 	self->drain_ns = options->drain_ns;
 	self->in_flight = options->in_flight;
 	self->no_hold = options->no_hold;
+	self->until_settled = options->until_settled;
 }
 
 static int open(struct weir_operator *op)
@@ -747,8 +751,12 @@ static void set_defaults(struct weir_nats_source_options *options)
 	if (!options->window)
 		options->window = WINDOW;
 	if (!options->refill)
-		options->refill = options->window / 2 + options->window % 2;
-	if (!options->in_flight)
+		options->refill = options->until_settled
+					  ? (options->window + 15) / 16
+					  : (options->window + 1) / 2;
+	if (options->until_settled)
+		options->in_flight = 0;
+	else if (!options->in_flight)
 		options->in_flight = options->window;
 	if (!options->expires_ns)
 		options->expires_ns = EXPIRES_NS;
