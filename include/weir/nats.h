@@ -347,9 +347,10 @@ struct weir_nats_sink_options {
  *
  * 1. An item is held until the server says that it is stored. No more than
  *    `window` are: that is the demand.
- * 2. When the connection breaks, or nothing is acknowledged for 2 s, what is not
- *    acknowledged is published again, with the same ids. So each is stored
- *    once, as long as the stream remembers its id (`duplicates_ns`).
+ * 2. When the connection breaks, or nothing is acknowledged for 2 s (0.25 s on a
+ *    new connection, then twice that), what is not acknowledged is published
+ *    again, with the same ids. So each is stored once, as long as the stream
+ *    remembers its id (`duplicates_ns`).
  * 3. An item that is a message of a source, and is not settled, is given back
  *    when it is dropped, also behind its publication: settle it, with `settle`.
  *

@@ -25,7 +25,7 @@
 #define EXPIRES_NS UINT64_C(30000000000)
 #define HEARTBEAT_NS UINT64_C(5000000000)
 #define DRAIN_NS UINT64_C(30000000000)
-#define CHECK_WAIT_MS 2000
+#define MS_NS UINT64_C(1000000)
 #define NAME_SIZE 256u
 #define SUBJECT_SIZE 640u
 
@@ -251,7 +251,7 @@ static struct verdict judge_config(const struct intake *self,
 	return (struct verdict){0, NULL, (uint64_t)ack_wait_ns};
 }
 
-static struct verdict look(const struct intake *self)
+static struct verdict look(const struct intake *self, uint64_t wait_ns)
 {
 	struct weir_nats *nats = self->client.nats;
 	struct verdict verdict;
@@ -261,7 +261,7 @@ static struct verdict look(const struct intake *self)
 	natsStatus s;
 
 	s = jsOptions_Init(&options);
-	options.Wait = CHECK_WAIT_MS;
+	options.Wait = (int64_t)(wait_ns / MS_NS);
 	if (s == NATS_OK)
 		s = js_GetConsumerInfo(&info, nats->js, self->origin.stream,
 				       self->origin.durable, &options, &code);
@@ -302,13 +302,13 @@ static bool request(struct intake *self, uint64_t id, uint64_t n)
 
 /* --- The writer; the lock is held ----------------------------------------- */
 
-static void check(struct intake *self)
+static void check(struct intake *self, uint64_t wait_ns)
 {
 	struct weir_nats *nats = self->client.nats;
 	struct verdict verdict;
 
 	weir__nats_unlock(nats);
-	verdict = look(self);
+	verdict = look(self, wait_ns);
 	weir__nats_lock(nats);
 	if (verdict.code == 0)
 		self->origin.ack_wait_ns = self->no_hold ? 0
@@ -328,7 +328,7 @@ static bool step(struct intake *self)
 
 	switch (todo.step) {
 	case WEIR__NATS_STEP_CHECK:
-		check(self);
+		check(self, todo.wait_ns);
 		return true;
 	case WEIR__NATS_STEP_OPEN:
 		weir__nats_unlock(nats);

@@ -7,6 +7,8 @@
 
 #define BACKOFF_MIN_NS UINT64_C(50000000)
 #define BACKOFF_MAX_NS UINT64_C(5000000000)
+#define LOOK_MIN_NS UINT64_C(250000000)
+#define LOOK_MAX_NS UINT64_C(2000000000)
 
 void weir__nats_pull_init(struct weir__nats_pull *self, uint64_t window,
 			  uint64_t refill, uint64_t expires_ns,
@@ -153,6 +155,7 @@ void weir__nats_pull_connected(struct weir__nats_pull *self)
 {
 	self->connected = true;
 	self->later_ns = self->backoff_ns = 0;
+	self->look_ns = LOOK_MIN_NS;
 }
 
 void weir__nats_pull_disconnected(struct weir__nats_pull *self)
@@ -186,6 +189,9 @@ void weir__nats_pull_checked(struct weir__nats_pull *self, int code,
 	} else {
 		self->state = WEIR__NATS_PULL_IDLE;
 		back_off(self, now_ns);
+		self->look_ns = self->look_ns * 2 < LOOK_MAX_NS
+					? self->look_ns * 2
+					: LOOK_MAX_NS;
 	}
 }
 
@@ -331,7 +337,8 @@ static struct weir__nats_todo todo(struct weir__nats_pull *self,
 				   enum weir__nats_step step)
 {
 	self->doing = step != WEIR__NATS_STEP_REQUEST;
-	return (struct weir__nats_todo){.step = step, .epoch = self->epoch};
+	return (struct weir__nats_todo){
+		.step = step, .epoch = self->epoch, .wait_ns = self->look_ns};
 }
 
 struct weir__nats_todo weir__nats_pull_next(struct weir__nats_pull *self,

@@ -61,7 +61,8 @@ enum weir__nats_step {
 struct weir__nats_todo {
 	enum weir__nats_step step;
 	uint64_t epoch;
-	uint64_t id, n; /* of a request */
+	uint64_t id, n;	  /* of a request */
+	uint64_t wait_ns; /* of a look: how long it may take */
 };
 
 /* The requests that end at about the same time. */
@@ -97,6 +98,9 @@ struct weir__nats_pull {
 	uint64_t heard_ns; /* when anything came, or was asked for, last */
 	uint64_t later_ns; /* nothing is asked for before */
 	uint64_t backoff_ns;
+	/* A server that has just begun loses what it is asked: so the first looks
+	 * on a connection are short. */
+	uint64_t look_ns;
 
 	/* 0; or with what it has failed, and why, for ever */
 	int code;

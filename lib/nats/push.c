@@ -71,6 +71,7 @@ void weir__nats_push_connected(struct weir__nats_push *self, uint64_t now_ns)
 	self->alone = self->strict;
 	self->moved_ns = now_ns;
 	self->later_ns = self->backoff_ns = 0;
+	self->retry_ns = WEIR__NATS_RETRY_MIN_NS;
 }
 
 void weir__nats_push_disconnected(struct weir__nats_push *self)
@@ -122,6 +123,7 @@ bool weir__nats_push_stored(struct weir__nats_push *self, uint64_t number,
 	item(self, number)->place = WEIR__NATS_STORED;
 	self->moved_ns = now_ns;
 	self->backoff_ns = 0;
+	self->retry_ns = WEIR__NATS_RETRY_NS;
 	self->refused = false;
 	if (number == self->first)
 		self->alone = false;
@@ -150,8 +152,17 @@ static uint64_t silent_ns(const struct weir__nats_push *self)
 	const struct weir__nats_push_item *first = item(self, self->first);
 
 	return self->next > self->first && first->place == WEIR__NATS_SENT
-		       ? first->sent_ns + WEIR__NATS_RETRY_NS
+		       ? first->sent_ns + self->retry_ns
 		       : UINT64_MAX;
+}
+
+/* What was sent is lost; or the server is slow, and has more time then. */
+static void silent(struct weir__nats_push *self)
+{
+	again(self);
+	self->retry_ns *= 2;
+	if (self->retry_ns > WEIR__NATS_RETRY_NS)
+		self->retry_ns = WEIR__NATS_RETRY_NS;
 }
 
 static uint64_t given_up_ns(const struct weir__nats_push *self)
@@ -185,7 +196,7 @@ bool weir__nats_push_next(struct weir__nats_push *self, uint64_t now_ns,
 		return false;
 	}
 	if (now_ns >= silent_ns(self))
-		again(self);
+		silent(self);
 	while (self->next < self->last &&
 	       item(self, self->next)->place == WEIR__NATS_STORED)
 		self->next++;

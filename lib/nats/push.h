@@ -21,7 +21,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How long an answer may take; and the first one on a connection, as a server that
+ * has just begun loses what it is sent. */
 #define WEIR__NATS_RETRY_NS UINT64_C(2000000000)
+#define WEIR__NATS_RETRY_MIN_NS UINT64_C(250000000)
 
 enum weir__nats_place {
 	WEIR__NATS_TO_SEND,
@@ -47,7 +50,8 @@ struct weir__nats_push {
 	uint64_t first, next, last;
 	uint64_t moved_ns; /* when there was an ack, or a connection */
 	uint64_t later_ns, backoff_ns;
-	int code; /* 0, or with what it has failed */
+	uint64_t retry_ns; /* with what is not answered for so long */
+	int code;	   /* 0, or with what it has failed */
 	const char *message;
 	uint64_t n_resent;
 };

@@ -244,6 +244,29 @@ static void a_new_connection_is_not_waited_for(void **state)
 	assert_int_equal(next(&pull, 0).step, WEIR__NATS_STEP_CHECK);
 }
 
+static void the_first_looks_on_a_connection_are_short(void **state)
+{
+	struct weir__nats_pull pull;
+	struct weir__nats_todo todo;
+	uint64_t now = 0, wait = 250 * MS, i;
+
+	weir__nats_pull_init(&pull, 4, 2, EXPIRES, BEAT);
+	weir__nats_pull_begin(&pull);
+	weir__nats_pull_connected(&pull);
+	for (i = 0; i < 6; i++) {
+		todo = next(&pull, now);
+		assert_int_equal(todo.step, WEIR__NATS_STEP_CHECK);
+		assert_int_equal(todo.wait_ns, wait);
+		now += wait;
+		weir__nats_pull_checked(&pull, -EAGAIN, NULL, now);
+		now = weir__nats_pull_due(&pull);
+		wait = wait * 2 < 2 * SECOND ? wait * 2 : 2 * SECOND;
+	}
+	weir__nats_pull_disconnected(&pull);
+	weir__nats_pull_connected(&pull);
+	assert_int_equal(next(&pull, now).wait_ns, 250 * MS);
+}
+
 static void heartbeats_that_are_missed_cost_the_inbox(void **state)
 {
 	struct weir__nats_pull pull;
@@ -833,6 +856,7 @@ int main(void)
 		cmocka_unit_test(a_message_is_a_sign_of_life),
 		cmocka_unit_test(what_an_old_inbox_says_counts_no_more),
 		cmocka_unit_test(a_new_connection_is_not_waited_for),
+		cmocka_unit_test(the_first_looks_on_a_connection_are_short),
 		cmocka_unit_test(heartbeats_that_are_missed_cost_the_inbox),
 		cmocka_unit_test(a_new_connection_has_a_new_inbox),
 		cmocka_unit_test(some_refusals_end_the_stream),

@@ -112,13 +112,37 @@ static void what_is_not_answered_is_sent_again(void **state)
 	struct fixture it;
 
 	begin(&it, true);
-	put(&it, 2);
+	put(&it, 3);
 	expect_sent(&it, 0, 0, 0);
+	stored(&it, 0, 0);
+	expect_sent(&it, 1, 2, 0);
 	assert_int_equal(weir__nats_push_due(&it.push), WEIR__NATS_RETRY_NS);
-	expect_sent(&it, 0, 0, WEIR__NATS_RETRY_NS);
-	/* the answer to the first time is one, too */
-	stored(&it, 0, WEIR__NATS_RETRY_NS);
 	expect_sent(&it, 1, 1, WEIR__NATS_RETRY_NS);
+	/* the answer to the first time is one, too */
+	stored(&it, 1, WEIR__NATS_RETRY_NS);
+	expect_sent(&it, 2, 2, WEIR__NATS_RETRY_NS);
+}
+
+static void the_first_on_a_connection_is_soon_sent_again_and_then_more_rarely(
+	void **state)
+{
+	uint64_t now = 0, wait = WEIR__NATS_RETRY_MIN_NS, i, number;
+	struct fixture it;
+
+	begin(&it, true);
+	put(&it, 1);
+	for (i = 0; i < 8; i++) {
+		assert_true(weir__nats_push_next(&it.push, now, &number));
+		assert_int_equal(weir__nats_push_due(&it.push), now + wait);
+		now += wait;
+		wait = wait * 2 < WEIR__NATS_RETRY_NS ? wait * 2
+						      : WEIR__NATS_RETRY_NS;
+	}
+	weir__nats_push_disconnected(&it.push);
+	weir__nats_push_connected(&it.push, now);
+	assert_true(weir__nats_push_next(&it.push, now, &number));
+	assert_int_equal(weir__nats_push_due(&it.push),
+			 now + WEIR__NATS_RETRY_MIN_NS);
 }
 
 static void behind_a_silence_the_first_goes_alone(void **state)
@@ -381,6 +405,8 @@ int main(void)
 			behind_a_cut_the_first_goes_alone_and_then_the_others),
 		cmocka_unit_test(in_any_order_all_go_at_once),
 		cmocka_unit_test(what_is_not_answered_is_sent_again),
+		cmocka_unit_test(
+			the_first_on_a_connection_is_soon_sent_again_and_then_more_rarely),
 		cmocka_unit_test(behind_a_silence_the_first_goes_alone),
 		cmocka_unit_test(
 			an_answer_counts_once_and_only_to_what_was_sent),
