@@ -13,7 +13,7 @@ make=$(dirname "$0")/accesslog.sh
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 status=0
-lines=100000 interrupts=20
+lines=100000 interrupts=10
 if [ "${WEIR_SOAK:-0}" = 1 ]; then
 	lines=5000000 interrupts=500
 fi

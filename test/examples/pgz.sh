@@ -54,8 +54,9 @@ text() {
 		head -c "$1"
 }
 
-block=131072
-for n in 0 1 $((block - 1)) $block $((block + 1)) $((2 * block)) 10000000; do
+block=131072 large=3000000
+[ "${WEIR_SOAK:-0}" != 1 ] || large=10000000
+for n in 0 1 $((block - 1)) $block $((block + 1)) $((2 * block)) $large; do
 	random "$n" >"$dir/random$n"
 	text "$n" >"$dir/text$n"
 	whole "$dir/random$n"
@@ -69,8 +70,8 @@ chmod 640 "$dir/text1"
 whole "$dir/text1" -b 65536
 
 # The dictionary is used: not one percent more than gzip makes of it.
-size=$("$program" <"$dir/text10000000" | wc -c)
-limit=$(($(gzip -6 -c "$dir/text10000000" | wc -c) * 101 / 100))
+size=$("$program" <"$dir/text$large" | wc -c)
+limit=$(($(gzip -6 -c "$dir/text$large" | wc -c) * 101 / 100))
 [ "$size" -le "$limit" ] || fail "$size bytes, more than $limit"
 
 # exits CODE WHAT: how the last one in the background has ended.
@@ -96,7 +97,7 @@ refused() {
 }
 
 mkdir "$dir/errors" "$dir/errors/folder" "$dir/errors/taken.gz"
-cp "$dir/random10000000" "$dir/errors/input"
+cp "$dir/random$large" "$dir/errors/input"
 echo old >"$dir/errors/input.gz"
 : >"$dir/errors/taken"
 echo secret >"$dir/errors/unreadable"
@@ -129,7 +130,8 @@ else
 	echo 'no file that cannot be read to try'
 fi
 # A file system that is too small, where one may be made.
-small='mount -t tmpfs -o size=12m none folder && cp input folder && cd folder'
+small="mount -t tmpfs -o size=$((large * 6 / 5)) none folder &&
+	cp input folder && cd folder"
 if unshare -rm sh -c "cd '$dir/errors' && $small" 2>/dev/null; then
 	refused 'input.gz: No space left on device' \
 		"unshare -rm sh -c '$small && { \"$run\" input; code=\$?; } &&
@@ -151,7 +153,7 @@ sys.exit(pgz.returncode)' $quoted"
 mkfifo "$dir/fifo"
 code=0
 head -c 1 "$dir/fifo" >/dev/null &
-"$program" <"$dir/random10000000" >"$dir/fifo" 2>"$dir/err" || code=$?
+"$program" <"$dir/random$large" >"$dir/fifo" 2>"$dir/err" || code=$?
 wait
 [ "$code" -eq 1 ] || fail "exit status $code for a closed pipe"
 grep -qF 'standard output: Broken pipe' "$dir/err" || fail 'a closed pipe'
@@ -184,7 +186,7 @@ signalled() {
 	exec 3>&-
 	[ "$(ls "$dir/signal")" = fifo ] || fail "SIG$1 leaves a file"
 }
-for n in 0 1 $((2 * block)) 10000000; do
+for n in 0 1 $((2 * block)) $large; do
 	signalled TERM 143 "$dir/random$n"
 	signalled INT 130 "$dir/text$n"
 	signalled HUP 129 "$dir/text$n"
@@ -202,15 +204,15 @@ exits 143 'SIGTERM, without a writer'
 # What it was told to ignore does it no harm.
 start env --ignore-signal=HUP "$program" "$dir/signal/fifo"
 exec 3>"$dir/signal/fifo"
-cat "$dir/text10000000" >&3
+cat "$dir/text$large" >&3
 kill -HUP $pid
 exec 3>&-
 exits 0 'SIGHUP, ignored'
-is_gzip_of "$dir/signal/fifo.gz" "$dir/text10000000"
+is_gzip_of "$dir/signal/fifo.gz" "$dir/text$large"
 rm "$dir/signal/fifo.gz"
 
 # Whenever it comes: all is there, or nothing.
-ln "$dir/text10000000" "$dir/signal/file"
+ln "$dir/text$large" "$dir/signal/file"
 i=0 whole=0
 while [ $i -lt 20 ]; do
 	start "$program" -p 2 "$dir/signal/file"

@@ -477,10 +477,10 @@ static void byte_by_byte_it_is_the_same(void **state)
 
 static void cut_anywhere_it_is_the_same(void **state)
 {
-	size_t i, cut, n;
+	size_t step = test_count(30) == 1 ? 4 : 1, i, cut, n;
 
 	for (i = 0; i < 4; i++) {
-		for (cut = 1, n = 2; cut < n; cut += i + 1) {
+		for (cut = 1, n = 2; cut < n; cut += step * (i + 1)) {
 			piped_begin(&loop, (unsigned int)i / 2,
 				    tls_versions[i % 2]);
 			n = converse(0, cut);
