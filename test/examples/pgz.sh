@@ -253,7 +253,7 @@ long() {
 }
 
 # Sanitizers need memory of their own: the bound is for plain builds.
-limit=12288
+limit=16384
 if grep -q __asan_init "$program"; then
 	limit=4194304
 fi
