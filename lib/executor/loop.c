@@ -4,8 +4,10 @@
  * descriptors, the timerfd and an eventfd that stands for tasks.
  *
  * A submission inside a run of the loop, on its thread, appends to `local`, a
- * plain list. Any other submission pushes to `inbox` and must see to it that
- * the eventfd is readable, once for all submissions until the owner has looked:
+ * plain list; so does one by the owner when it is about to run the loop
+ * (weir__thread.runs_soon). Any other submission pushes to `inbox` and must see
+ * to it that the eventfd is readable, once for all submissions until the owner
+ * has looked:
  *
  * `notified` 0: the owner may be asleep, or about to be. 1: the owner will look
  * again without being told: it is in a run, or the eventfd is readable or soon
@@ -44,7 +46,9 @@
 #include "executor/thread.h"
 #include "executor/wait.h"
 
-#define STEP_SLICES 16u /* in a step of a call that waits */
+/* In a step of a call that waits; and as long as such steps find slices to run,
+ * from one look at timers and descriptors to the next. */
+#define STEP_SLICES 16u
 
 struct weir_loop {
 	struct weir_executor executor; /* first: see of() */
@@ -52,7 +56,8 @@ struct weir_loop {
 	/* Of the thread that runs it. */
 	struct weir__owned owned;
 	struct weir__fifo local;
-	bool readable; /* the eventfd may be readable */
+	bool readable;	   /* the eventfd may be readable */
+	uint32_t unpolled; /* slices since the last such look */
 	/* read by those who look: of the slice that runs, or has last run */
 	const struct weir_task *task;
 	uint64_t slices;
@@ -88,7 +93,7 @@ static int submit(struct weir_executor *executor, struct weir_task *task)
 {
 	struct weir_loop *loop = of(executor);
 
-	if (inside(loop)) {
+	if (inside(loop) || weir__thread.runs_soon == executor) {
 		weir__tasks_push(&loop->local, task);
 		return 0;
 	}
@@ -160,6 +165,7 @@ static int run_tasks(struct weir_loop *loop, size_t budget)
 		n++;
 	}
 	ck_pr_store_ptr(&loop->task, NULL);
+	loop->unpolled += (uint32_t)n;
 	return n;
 }
 
@@ -189,29 +195,35 @@ static void go_idle(struct weir_loop *loop)
 }
 
 /*
- * One run. It does not wait while work is left, for then the eventfd is
- * readable. *idle: nothing was ready, due or to be run.
+ * One run. If it `polls`, it looks at timers and descriptors; it does not wait
+ * for them while work is left. *idle: nothing was ready, due or to be run.
  */
-static int run(struct weir_loop *loop, size_t budget, uint64_t timeout_ns,
-	       bool *idle)
+static int run(struct weir_loop *loop, size_t budget, bool polls,
+	       uint64_t timeout_ns, bool *idle)
 {
 	void *outside = weir__thread.worker_state;
-	uint32_t fired;
-	bool woken;
+	uint32_t fired = 0;
+	bool woken = false;
 	int n;
 
 	assert(!loop->owned.running);
 	loop->owned.running = true;
 	weir__thread.worker_state = loop;
 	loop->thread = weir__thread_id();
-	fired = weir__poller_run(&loop->poller, timeout_ns, &woken);
+	if (polls) {
+		if (loop->local.head)
+			timeout_ns = 0;
+		fired = weir__poller_run(&loop->poller, timeout_ns, &woken);
+		loop->unpolled = 0;
+	}
 	loop->readable |= woken;
 	n = run_tasks(loop, budget);
 	if (loop->local.head)
 		stay_readable(loop);
 	else
 		go_idle(loop);
-	weir__poller_settle(&loop->poller);
+	if (polls)
+		weir__poller_settle(&loop->poller);
 	weir__thread.worker_state = outside;
 	weir__thread.at_once = false;
 	loop->owned.running = false;
@@ -219,10 +231,53 @@ static int run(struct weir_loop *loop, size_t budget, uint64_t timeout_ns,
 	return n;
 }
 
+/*
+ * 0 if the loop can be run here; *turn is what the caller takes up again after
+ * the run.
+ */
+static int begin(struct weir_loop *loop, size_t budget, struct weir__turn *turn)
+{
+	if (!loop || !budget)
+		return -EINVAL;
+	return loop->owned.running ? -EDEADLK : weir__turn_put_aside(turn);
+}
+
+/* Again after a signal, or a timer that has been cancelled. */
+static int run_until(struct weir_loop *loop, size_t budget, uint64_t timeout_ns)
+{
+	bool ends = timeout_ns && timeout_ns != WEIR_FOREVER;
+	uint64_t now_ns = ends ? weir__clock_ns() : 0;
+	uint64_t end_ns = weir__clock_after(now_ns, timeout_ns);
+	bool idle;
+	int n;
+
+	do {
+		n = run(loop, budget, true,
+			end_ns == WEIR_FOREVER ? WEIR_FOREVER : end_ns - now_ns,
+			&idle);
+		if (!idle)
+			return n;
+		if (ends)
+			now_ns = weir__clock_ns();
+	} while (now_ns < end_ns);
+	return -ETIMEDOUT;
+}
+
+/* Where there is something to run already, it mostly makes no system call. */
 static int step(struct weir_executor *executor, uint64_t timeout_ns)
 {
-	int rc = weir_loop_wait(of(executor), STEP_SLICES, timeout_ns);
+	struct weir_loop *loop = of(executor);
+	struct weir__turn turn;
+	bool idle;
+	int rc = begin(loop, STEP_SLICES, &turn);
 
+	if (rc < 0)
+		return rc;
+	if (loop->local.head && loop->unpolled < STEP_SLICES)
+		(void)run(loop, STEP_SLICES, false, 0, &idle);
+	else
+		rc = run_until(loop, STEP_SLICES, timeout_ns);
+	weir__turn_take_up(&turn);
 	return rc < 0 ? rc : 0;
 }
 
@@ -351,17 +406,6 @@ int weir_loop_fd(const struct weir_loop *loop)
 	return loop->poller.set.fd;
 }
 
-/*
- * 0 if the loop can be run here; *turn is what the caller takes up again after
- * the run.
- */
-static int begin(struct weir_loop *loop, size_t budget, struct weir__turn *turn)
-{
-	if (!loop || !budget)
-		return -EINVAL;
-	return loop->owned.running ? -EDEADLK : weir__turn_put_aside(turn);
-}
-
 int weir_loop_run(struct weir_loop *loop, size_t budget)
 {
 	struct weir__turn turn;
@@ -370,29 +414,9 @@ int weir_loop_run(struct weir_loop *loop, size_t budget)
 
 	if (rc < 0)
 		return rc;
-	rc = run(loop, budget, 0, &idle);
+	rc = run(loop, budget, true, 0, &idle);
 	weir__turn_take_up(&turn);
 	return rc;
-}
-
-/* Again after a signal, or a timer that has been cancelled. */
-static int run_until(struct weir_loop *loop, size_t budget, uint64_t end_ns)
-{
-	uint64_t now_ns = weir__clock_ns();
-	bool idle;
-	int n;
-
-	do {
-		n = run(loop, budget,
-			end_ns == WEIR_FOREVER ? WEIR_FOREVER
-			: now_ns < end_ns      ? end_ns - now_ns
-					       : 0,
-			&idle);
-		if (!idle)
-			return n;
-		now_ns = weir__clock_ns();
-	} while (now_ns < end_ns);
-	return -ETIMEDOUT;
 }
 
 int weir_loop_wait(struct weir_loop *loop, size_t budget, uint64_t timeout_ns)
@@ -402,8 +426,7 @@ int weir_loop_wait(struct weir_loop *loop, size_t budget, uint64_t timeout_ns)
 
 	if (rc < 0)
 		return rc;
-	rc = run_until(loop, budget,
-		       weir__clock_after(weir__clock_ns(), timeout_ns));
+	rc = run_until(loop, budget, timeout_ns);
 	weir__turn_take_up(&turn);
 	return rc;
 }

@@ -71,6 +71,9 @@ struct weir__thread {
 	/* The loops and simulators that this thread owns, the last made
 	 * first. */
 	struct weir__owned *owned;
+	/* One of them that the thread is about to run: what it submits needs no
+	 * telling. */
+	const struct weir_executor *runs_soon;
 	uint32_t round; /* of running all of them */
 	int id;		/* the kernel's; 0: not known yet */
 };

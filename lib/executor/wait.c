@@ -6,6 +6,7 @@
  *                         may be something else's by now: a stray wake-up,
  *                         which every sleeper expects
  *   it runs an executor:  word = WOKEN, fence, ops->wake, word = GONE, wake
+ *   it is the waker:      the same without a wake, as it does not sleep
  *
  * WOKEN comes before ops->wake, for the owner looks at the word after each
  * step; GONE comes after it, because the owner, once it has returned, may free
@@ -29,6 +30,7 @@ static void parked_wake(struct weir__waiter *waiter)
 		weir_container_of(waiter, struct weir__parked, waiter);
 	struct weir_executor *owned = parked->owned ? parked->owned->executor
 						    : NULL;
+	bool self = owned && parked->thread == &weir__thread;
 
 	if (owned) {
 		/* relaxed: nobody acts on WOKEN but by waiting for GONE */
@@ -43,7 +45,8 @@ static void parked_wake(struct weir__waiter *waiter)
 	ck_pr_fence_release();
 	ck_pr_store_32(&parked->word, WEIR__PARKED_GONE);
 	/* From here on an address only. The futex call is a full fence. */
-	weir__futex_wake(&parked->word, 1);
+	if (!self)
+		weir__futex_wake(&parked->word, 1);
 }
 
 void weir__own(struct weir__owned *owned)
@@ -91,6 +94,7 @@ void weir__parked_init(struct weir__parked *parked)
 	*parked = (struct weir__parked){
 		.waiter.wake = parked_wake,
 		.owned = find_home(),
+		.thread = &weir__thread,
 	};
 }
 
@@ -217,18 +221,21 @@ static void set_waited(bool waited)
 static int step_until(struct weir__parked *parked, uint64_t timeout_ns)
 {
 	struct weir_executor *clock = parked->owned->executor;
-	uint64_t end_ns = weir__clock_after(clock->ops->now(clock), timeout_ns);
+	bool ends = timeout_ns != WEIR_FOREVER;
+	uint64_t now_ns = ends ? clock->ops->now(clock) : 0;
+	uint64_t end_ns = weir__clock_after(now_ns, timeout_ns);
+	uint64_t left_ns = timeout_ns;
 	int rc = 0;
 
 	set_waited(true);
 	while (wait_look(parked) == WEIR__PARKED_WAITING) {
-		uint64_t left_ns = left(clock->ops->now(clock), end_ns);
-
+		if (ends)
+			left_ns = left(clock->ops->now(clock), end_ns);
 		/* The last step may have brought what is waited for. */
 		if (rc < 0 && (rc != -ETIMEDOUT || !left_ns))
 			break;
 		rc = step(parked->owned, left_ns);
-		if (rc == 0 && !left_ns && timeout_ns != WEIR_FOREVER)
+		if (rc == 0 && !left_ns)
 			rc = -ETIMEDOUT; /* busy, but the time is up */
 	}
 	set_waited(false);

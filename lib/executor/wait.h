@@ -40,6 +40,7 @@ struct weir__parked {
 	/* The one that the thread waits in when none has anything to do; NULL:
 	 * it sleeps. */
 	struct weir__owned *owned;
+	const struct weir__thread *thread; /* that waits */
 	uint32_t word;
 };
 

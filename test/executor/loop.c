@@ -13,7 +13,9 @@
 #include <weir/loop.h>
 
 #include "base/clock.h"
+#include "base/costs.h"
 #include "executor/fake.h"
+#include "executor/thread.h"
 
 #define HOUR (3600 * WEIR__SECOND)
 
@@ -662,6 +664,53 @@ static void wake_ends_a_step(void **state)
 	assert_int_equal(executor->ops->step(executor, 0), -ETIMEDOUT);
 }
 
+/* As a call does that will wait, on the thread that owns the loop. */
+static void submit_soon(struct letter *self)
+{
+	weir__thread.runs_soon = executor;
+	fake_submit(executor, &self->fake);
+	weir__thread.runs_soon = NULL;
+}
+
+static void owner_that_will_run_it_makes_no_system_call(void **state)
+{
+	struct weir__costs costs = {0};
+	struct letter a = letter('a');
+
+	weir__costs = &costs;
+	submit_soon(&a);
+	assert_int_equal(executor->ops->step(executor, WEIR_FOREVER), 0);
+	weir__costs = NULL;
+	assert_int_equal(costs.kernel_calls, 0);
+	assert_string_equal(trace, "a");
+	assert_int_equal(executor->ops->step(executor, 0), -ETIMEDOUT);
+}
+
+static void owner_that_does_not_run_it_is_told_by_a_wake(void **state)
+{
+	struct letter a = letter('a');
+
+	submit_soon(&a);
+	executor->ops->wake(executor);
+	assert_true(readable(0));
+	assert_int_equal(weir_loop_run(loop, 2), 1);
+	assert_false(readable(0));
+}
+
+static void steps_that_find_work_do_not_hold_up_a_timer(void **state)
+{
+	struct letter a = letter('a'), b = letter('b');
+	int i;
+
+	assert_int_equal(weir_timer_arm(executor, &b.timer, 1), 0);
+	for (i = 0; i < 17 && !strchr(trace, 'b'); i++) {
+		submit_soon(&a);
+		assert_int_equal(executor->ops->step(executor, WEIR_FOREVER),
+				 0);
+	}
+	assert_non_null(strchr(trace, 'b'));
+}
+
 static void loop_can_be_watched_by_epoll(void **state)
 {
 	struct letter a = letter('a');
@@ -718,6 +767,9 @@ int main(void)
 		test(many_watches_are_all_reported),
 		test(submission_ends_a_wait),
 		test(wake_ends_a_step),
+		test(owner_that_will_run_it_makes_no_system_call),
+		test(owner_that_does_not_run_it_is_told_by_a_wake),
+		test(steps_that_find_work_do_not_hold_up_a_timer),
 		test(loop_can_be_watched_by_epoll),
 	};
 

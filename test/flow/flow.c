@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/costs.h"
+
 static int add_ten(void **item, void *context)
 {
 	*item = (void *)((intptr_t)*item + 10);
@@ -255,6 +257,31 @@ static void a_timer_or_a_watch_cannot_run_a_flow(void **state)
 	assert_int_equal(weir_sim_free(sim), 0);
 }
 
+/* It looks at descriptors now and then, once in 16 slices. */
+static void a_loop_whose_owner_waits_for_runs_makes_few_system_calls(
+	void **state)
+{
+	struct weir__costs costs = {0};
+	struct weir_flow *flow;
+	struct weir_loop *loop;
+	void *result;
+	int i;
+
+	assert_int_equal(weir_loop_new(&loop, NULL), 0);
+	flow = weir_flow_map(weir_flow_range(1, 1), add_ten, NULL);
+	weir__costs = &costs;
+	for (i = 0; i < 80; i++) {
+		assert_int_equal(weir_flow_run(flow, weir_loop_executor(loop),
+					       &result),
+				 0);
+		assert_ptr_equal(result, (void *)11);
+	}
+	weir__costs = NULL;
+	assert_in_range(costs.kernel_calls, 1, 20);
+	weir_flow_free(flow);
+	assert_int_equal(weir_loop_free(loop), 0);
+}
+
 static void a_run_that_is_drained_ends_well(void **state)
 {
 	struct weir_flow *flow = counted(weir_flow_range(1, INT64_MAX));
@@ -294,6 +321,8 @@ int main(void)
 		cmocka_unit_test(a_run_that_is_cancelled_ends_so),
 		cmocka_unit_test(a_flow_that_nothing_can_end_is_cancelled),
 		cmocka_unit_test(a_timer_or_a_watch_cannot_run_a_flow),
+		cmocka_unit_test(
+			a_loop_whose_owner_waits_for_runs_makes_few_system_calls),
 		cmocka_unit_test(a_run_that_is_drained_ends_well),
 	};
 

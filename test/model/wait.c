@@ -108,6 +108,8 @@ static bool take(struct world *w, uint64_t timeout_ns)
 	int rc = 0;
 
 	weir__parked_init(parked);
+	/* the explorer runs all threads on one */
+	parked->thread = NULL;
 	weir__lock(&w->lock);
 	had = w->permits > 0;
 	if (had)

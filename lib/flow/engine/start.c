@@ -17,6 +17,7 @@
 #include "flow/engine/build.h"
 #include "flow/engine/exit.h"
 #include "flow/engine/items.h"
+#include "sync/wake.h"
 
 static int build(struct weir_flow_run *run)
 {
@@ -220,17 +221,34 @@ static int wait_at_rest(struct weir_flow_run *run, void **result,
 	return rc;
 }
 
+/* The caller waits for the run, so it is about to run its executors. */
+static int start_here(struct weir_flow *flow, struct weir_executor *executor,
+		      struct weir_flow_run **run)
+{
+	bool owns = weir__owns(executor);
+	int rc;
+
+	if (owns)
+		weir__thread.runs_soon = executor;
+	rc = weir_flow_start(flow, executor, NULL, run);
+	weir__thread.runs_soon = NULL;
+	/* islands that were given up are left to run */
+	if (rc < 0 && owns)
+		executor->ops->wake(executor);
+	return rc;
+}
+
 int weir_flow_run(struct weir_flow *flow, struct weir_executor *executor,
 		  void **result)
 {
 	struct weir_error *error = NULL;
 	struct weir_flow_run *run = NULL;
-	int rc = weir__wait_allowed();
+	int rc = weir__wake_wait_allowed();
 
 	if (result)
 		*result = NULL;
 	if (rc == 0)
-		rc = weir_flow_start(flow, executor, NULL, &run);
+		rc = start_here(flow, executor, &run);
 	if (rc < 0)
 		return rc;
 	assert(run); /* it has started */
