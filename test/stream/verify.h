@@ -90,7 +90,8 @@ struct suite {
 	uint64_t seeds, rounds;
 };
 
-/* Runs three tests of each; returns what main() does. */
+/* Runs a test of each on each kind of executor, or, where ThreadSanitizer looks,
+ * on threads alone; returns what main() does. */
 int verify_everywhere(const struct suite *suites, size_t n);
 
 #endif
