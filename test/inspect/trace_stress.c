@@ -40,7 +40,7 @@ static void run_one(struct weir_executor *executor)
 
 static void *run_flows(void *context)
 {
-	uint64_t i, n = test_count(40000);
+	uint64_t i, n = test_count(16000);
 
 	for (i = 0; i < n; i++)
 		run_one(context);
@@ -61,7 +61,7 @@ static void *run_loops(void *context)
 
 static void *come_and_go(void *context)
 {
-	uint64_t i, n = test_count(20000);
+	uint64_t i, n = test_count(8000);
 	pthread_t thread;
 
 	for (i = 0; i < n; i++) {
