@@ -231,12 +231,16 @@ int weir__pool_start_worker(struct weir__pool *pool,
 	int rc = pool->options.make(job->job, &worker, pool->options.context);
 	struct weir_watcher *watcher = place->member ? NULL
 						     : watcher_of(job->request);
-	bool held = weir__pool_lock(pool);
 	int lent = 0;
+	bool held;
 
 	if (rc < 0)
 		worker = NULL; /* whatever `make` has left there */
-	else
+	/* It may have ended when its spawn returns: then its `released`, which
+	 * may queue a job, is called behind the lock. */
+	(void)weir_actor_ref(worker);
+	held = weir__pool_lock(pool);
+	if (rc >= 0)
 		rc = spawn(pool, worker, place, watcher, id);
 	if (rc < 0)
 		weir__pool_give_place_back(pool, place);
@@ -248,7 +252,8 @@ int weir__pool_start_worker(struct weir__pool *pool,
 	weir__pool_unlock(pool, held);
 	if (rc < 0)
 		weir_actor_stop(worker);
-	else
+	weir_actor_unref(worker);
+	if (rc >= 0)
 		tell_spawned(job, place, *id, lent);
 	return rc;
 }

@@ -471,10 +471,93 @@ static void d3_3_every_job_goes_one_way_between_threads(void **state)
 		      (unsigned long long)stops);
 }
 
+/* --- Workers that are over before their spawn has returned ---------------- */
+
+/* Runs each task on a thread of its own, while `submit` waits for it. */
+struct elsewhere {
+	struct weir_executor executor;
+	struct weir_actor worker; /* the first job's, then the second's */
+	uint32_t made;
+	struct weir_completion both;
+};
+
+static void *run_task(void *task)
+{
+	weir_task_run(task);
+	return NULL;
+}
+
+static int run_elsewhere(struct weir_executor *other, struct weir_task *task)
+{
+	pthread_t thread;
+
+	(void)other;
+	assert_int_equal(pthread_create(&thread, NULL, run_task, task), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	return 0;
+}
+
+static uint64_t no_time(struct weir_executor *other)
+{
+	(void)other;
+	return 0;
+}
+
+static void queue_next(struct weir_actor *worker)
+{
+	struct elsewhere *self =
+		weir_container_of(worker, struct elsewhere, worker);
+
+	if (self->made == 2)
+		(void)weir_completion_complete(&self->both, NULL);
+	else
+		assert_int_equal(weir_pool_queue(pools, "b", self), 0);
+}
+
+static int make_elsewhere(void *job, struct weir_actor **worker, void *context)
+{
+	static const struct weir_lifecycle life = {.pre_start = weir_actor_end};
+	static const struct weir_actor_ops ops = {
+		.released = queue_next,
+		.lifecycle = &life,
+	};
+	struct elsewhere *self = context;
+
+	assert_ptr_equal(job, self);
+	self->made++;
+	*worker = &self->worker;
+	return weir_actor_init(*worker, &ops, &self->executor);
+}
+
+static void whose_worker_is_over_at_once_may_queue_in_released(void **state)
+{
+	static const struct weir_executor_ops ops = {run_elsewhere, no_time};
+	struct elsewhere self = {.made = 0};
+	const struct weir_pool_options other = {
+		.name = "b",
+		.limit = 1,
+		.make = make_elsewhere,
+		.context = &self,
+	};
+
+	(void)state;
+	assert_int_equal(weir_executor_init(&self.executor, &ops, NULL), 0);
+	assert_int_equal(weir_completion_init(&self.both), 0);
+	open_all();
+	assert_int_equal(weir_pool_start(pools, &other), 0);
+	assert_int_equal(weir_pool_run(pools, "b", &self, NULL), 0);
+	assert_int_equal(weir_completion_wait(&self.both, WEIR_FOREVER), 0);
+	close_all();
+	assert_int_equal(weir_completion_fini(&self.both), 0);
+	assert_int_equal(weir_executor_fini(&self.executor), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(d3_3_every_job_goes_one_way_between_threads),
+		cmocka_unit_test(
+			whose_worker_is_over_at_once_may_queue_in_released),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
