@@ -241,14 +241,14 @@ static int set_deadline(struct weir_process *process)
 {
 	struct weir_process_manager *manager = process->manager;
 	struct weir_executor *executor = manager->actor.executor;
-	uint64_t now = weir_executor_now(executor);
-	uint64_t timeout_ns = process->command->timeout_ns;
+	uint64_t timeout_ns = process->command->timeout_ns, now;
 	int rc;
 
 	if (!timeout_ns)
 		timeout_ns = manager->options.timeout_ns;
 	if (!timeout_ns)
 		return 0;
+	now = weir_executor_now(executor);
 	process->timer.fire = deadline_fire;
 	process->timed = true;
 	process->holders++;

@@ -101,7 +101,7 @@ bool weir__cell_step(struct weir__cell *cell, enum weir__life_event event)
 
 	/* there is nothing to do but for the actor itself, see change.c */
 	assert(step.possible && !step.deeds);
-	cell->state = step.state;
+	ck_pr_store_8(&cell->state, step.state);
 	if (step.orders)
 		weir__cell_order(cell, step.orders);
 	return changed;

@@ -81,16 +81,17 @@ struct weir__cell {
 	uint32_t position; /* their position among the tokens, see position.c */
 	uint16_t suspends;
 	uint8_t messages : 3;
-	uint8_t restart : 2; /* enum weir_restart_type: as it was spawned */
 	uint8_t guardian : 1;
 	uint8_t drain : 2;
 	uint8_t part : 4; /* enum weir__part */
 	uint8_t own : 1;  /* it has a reason of its own to be suspended */
-	uint8_t kind;	  /* enum weir_failure_kind of its failure, or below */
-	uint8_t state;	  /* enum weir__cell_state */
-	/* the owner writes it under the lock, and reads it without */
-	uint8_t started;
-	uint8_t orders; /* atomic */
+	/* enum weir_failure_kind of its failure, or below. The owner writes it
+	 * under the lock, and reads it without */
+	uint8_t kind;
+	uint8_t state; /* enum weir__cell_state; atomic: the owner reads it */
+	uint8_t started : 2; /* as kind */
+	uint8_t restart : 2; /* enum weir_restart_type; constant */
+	uint8_t orders;	     /* atomic */
 };
 
 /* cell->kind: a permanent actor has finished; a drain has ended it; it was

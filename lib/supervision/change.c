@@ -218,6 +218,6 @@ void weir__cell_change(struct weir_system *system, struct weir__cell *cell,
 	if (cell->kin.first == WEIR__NO_CELL)
 		deeds &= ~WEIR__DO_FOR_CHILDREN;
 	do_all(system, cell, deeds & WEIR__DO_BEFORE);
-	cell->state = step.state;
+	ck_pr_store_8(&cell->state, step.state);
 	do_all(system, cell, deeds & ~WEIR__DO_BEFORE);
 }

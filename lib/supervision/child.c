@@ -26,30 +26,24 @@ bool weir__child_drains(const struct weir_actor *actor)
 
 uint8_t weir__child_state(const struct weir_actor *actor)
 {
-	struct weir_system *system = weir__system_of(actor);
-	bool held = weir__enter(&system->lock);
-	uint8_t state = weir__cell_of(actor)->state;
-
-	weir__leave(&system->lock, held);
-	return state;
+	/* no fence: only the owner leads out of those states */
+	return ck_pr_load_8(&weir__cell_of(actor)->state);
 }
 
 bool weir__child_steps(const struct weir_actor *actor,
 		       enum weir__life_event event)
 {
-	uint8_t state = weir__child_state(actor);
+	struct weir_system *system = weir__system_of(actor);
+	bool held = weir__enter(&system->lock);
+	uint8_t state = weir__cell_of(actor)->state;
 
+	weir__leave(&system->lock, held);
 	return weir__life_step(state, event).state != state;
 }
 
 bool weir__child_drained(const struct weir_actor *actor)
 {
-	struct weir_system *system = weir__system_of(actor);
-	bool held = weir__enter(&system->lock);
-	bool drained = weir__cell_of(actor)->kind == WEIR__DRAINED;
-
-	weir__leave(&system->lock, held);
-	return drained;
+	return weir__cell_of(actor)->kind == WEIR__DRAINED;
 }
 
 void weir__child_free_name(struct weir_actor *actor)
@@ -65,11 +59,8 @@ void weir__child_free_name(struct weir_actor *actor)
 
 bool weir__child_killed(const struct weir_actor *actor)
 {
-	struct weir_system *system = weir__system_of(actor);
-	bool held = weir__enter(&system->lock);
 	uint8_t kind = weir__cell_of(actor)->kind;
 
-	weir__leave(&system->lock, held);
 	return kind == WEIR_FAILURE_KILLED || kind == WEIR__FORCED;
 }
 

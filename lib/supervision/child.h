@@ -14,12 +14,16 @@
 
 extern const struct weir__child_ops weir__child_table;
 
-/* Of its cell, which belongs to the lock: whether it drains, its state, and
- * whether the event would change that. */
+/* Of its cell, which belongs to the lock: whether it drains, and whether the
+ * event would change its state. */
 bool weir__child_drains(const struct weir_actor *actor);
-uint8_t weir__child_state(const struct weir_actor *actor);
 bool weir__child_steps(const struct weir_actor *actor,
 		       enum weir__life_event event);
+
+/* Its state, without the lock. It may be an old one, unless only the actor's
+ * own slice leads out of it: so of an actor that starts, runs or stops it is
+ * right. */
+uint8_t weir__child_state(const struct weir_actor *actor);
 
 /* True: a drain has ended the actor, which has not ended by itself. */
 bool weir__child_drained(const struct weir_actor *actor);

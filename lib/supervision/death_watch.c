@@ -241,6 +241,10 @@ static void unwatch_some(struct weir_actor *actor, bool all)
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__watch *watch, *next;
 
+	/* Whoever makes the actor watch gives it a record. A child that is
+	 * spawned meanwhile comes behind this. */
+	if (weir__record_now(actor) == &system->none)
+		return;
 	weir__lock(&system->lock.plain);
 	watch = take_some(system, weir__cell_of(actor), all);
 	weir__unlock(&system->lock.plain);

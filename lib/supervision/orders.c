@@ -46,16 +46,19 @@ static void ordered_to_start(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
-	bool held = weir__enter(&system->lock);
-	bool well;
+	bool held, well;
 
+	/* the thread that spawns it has not come to that yet */
+	if (weir__child_state(actor) == WEIR__CELL_SPAWNED) {
+		held = weir__enter(&system->lock);
+		weir__family_show(system, cell);
+		weir__leave(&system->lock, held);
+	}
 	/* the first order of all: stops that came with it are obeyed
 	 * afterwards */
-	weir__family_show(system, cell);
-	assert(cell->state == WEIR__CELL_STARTING && !weir__cell_up(cell));
-	weir__leave(&system->lock, held);
 	well = weir__child_start(actor, NULL, WEIR__START_FIRST);
 	held = weir__enter(&system->lock);
+	assert(cell->state == WEIR__CELL_STARTING);
 	if (well) {
 		weir__child_started(cell);
 		weir__cell_change(system, cell, WEIR__LIFE_START);
@@ -229,14 +232,14 @@ static void closing(struct weir_actor *actor)
 
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
 	weir__child_drop_failed_tokens(actor);
-	held = weir__enter(&system->lock);
-	weir__child_down(cell);
-	/* it was refused before its first slice, perhaps */
-	weir__family_show(system, cell);
-	/* If the executor has refused the actor, it is news: no child may be
-	 * spawned any more. */
-	weir__cell_change(system, cell, WEIR__LIFE_CLOSE);
-	weir__leave(&system->lock, held);
+	if (!weir__life_stops(weir__child_state(actor))) {
+		/* The executor has refused the actor, perhaps before its first
+		 * slice: no child may be spawned any more. */
+		held = weir__enter(&system->lock);
+		weir__family_show(system, cell);
+		weir__cell_change(system, cell, WEIR__LIFE_CLOSE);
+		weir__leave(&system->lock, held);
+	}
 	if (up)
 		weir__child_post_stop(actor);
 }
@@ -265,17 +268,21 @@ static void child_ended(struct weir_actor *actor)
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
 	struct weir__death death = {.error = actor->error};
-	bool held;
+	bool held, watched;
 
 	weir__watch_none(actor);
 	held = weir__enter(&system->lock);
-	death.who = weir__cell_ref(system, cell);
-	death.how = how_it_ended(actor, cell);
-	if (is_watched(cell))
+	watched = is_watched(cell);
+	if (watched) {
+		death.who = weir__cell_ref(system, cell);
+		death.how = how_it_ended(actor, cell);
 		death.path = weir__path_make(system, cell);
+	}
 	weir__cell_change(system, cell, WEIR__LIFE_END); /* after closing() */
-	cell->actor = NULL;
+	cell->actor = NULL; /* it is not found: nobody will watch it */
 	weir__leave(&system->lock, held);
+	if (!watched)
+		return;
 	weir__watch_ended(system, cell, &death);
 	weir__path_unref(death.path, system->options.allocator);
 }

@@ -94,13 +94,8 @@ static bool can_restart(const struct weir_actor *actor)
 
 bool weir__child_finishes_to_restart(const struct weir_actor *actor)
 {
-	struct weir_system *system = weir__system_of(actor);
-	const struct weir__cell *cell = weir__cell_of(actor);
-	bool held = weir__enter(&system->lock);
-	bool begins = cell->restart == WEIR_RESTART_PERMANENT && !cell->drain;
-
-	weir__leave(&system->lock, held);
-	return begins && can_restart(actor);
+	return weir__cell_of(actor)->restart == WEIR_RESTART_PERMANENT &&
+	       can_restart(actor) && !weir__child_drains(actor);
 }
 
 /* --- Resuming ------------------------------------------------------------- */

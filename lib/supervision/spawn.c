@@ -202,6 +202,7 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 	if (rc == 0) {
 		cell->guardian = guardian;
 		self = weir__cell_ref(system, cell);
+		system->lock.used++; /* by us: the actor may end meanwhile */
 	}
 	weir__leave(&system->lock, held);
 	if (rc < 0)
@@ -210,8 +211,6 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 	 * may be gone after the start. */
 	if (id)
 		*id = self;
-	/* The system stays as long as the actor does. */
-	(void)weir_actor_ref(actor);
 	rc = weir__actor_launch(actor);
 	held = weir__enter(&system->lock);
 	if (rc < 0)
@@ -220,8 +219,8 @@ static int spawn(struct weir_system *system, struct weir__cell *parent,
 		/* the actor may have ended since, and another may have
 		 * the cell */
 		weir__family_show(system, cell);
-	weir__leave(&system->lock, held);
-	weir_actor_unref(actor);
+	system->lock.used--;
+	weir__leave_unused(&system->lock, held);
 	if (rc < 0 && id)
 		*id = WEIR_ACTOR_ID_NONE;
 	return rc;
