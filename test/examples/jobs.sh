@@ -5,12 +5,18 @@
 # one stands still for longer than its commands wait, drawn by WEIR_TEST_SEED. Each
 # command is run; twice at most those that these two had, and no member has more than
 # its share at a time. Then a member is drained and replaced: nothing is run twice.
-# Skipped where nats-server is not installed.
+# Eight times in a soak. Skipped where nats-server is not installed.
 set -eu
 export LC_ALL=C
 
 command -v nats-server >/dev/null ||
 	{ echo 'nats-server is not installed' && exit 77; }
+if [ "${WEIR_SOAK:-0}" = 1 ] && [ -z "${WEIR_TEST_SEED-}" ]; then
+	for seed in 1 2 3 4 5 6 7 8; do
+		WEIR_TEST_SEED=$(($$ + seed)) "$0" "$1"
+	done
+	exit
+fi
 program=$1
 folder=$(mktemp -d)
 max=2
