@@ -153,8 +153,15 @@ WEIR_API int weir_nats_stream_ensure_wait(struct weir_nats *nats,
 					  uint64_t timeout_ns,
 					  const char **field);
 
-/* A durable consumer of a stream, which is pulled from and acknowledged message by
- * message; 0 or NULL is the server's default of each. */
+enum weir_nats_acks {
+	/* Each message is given until it is settled: at least once. */
+	WEIR_NATS_ACKS_EACH,
+	/* Each is settled when it is sent: at most once. */
+	WEIR_NATS_ACKS_NONE,
+};
+
+/* A durable consumer of a stream, which is pulled from; 0 or NULL is the server's
+ * default of each. */
 struct weir_nats_consumer {
 	const char *stream, *durable; /* needed; durable: its name */
 	const char *filter;	      /* a subject; NULL: all of the stream's */
@@ -162,7 +169,8 @@ struct weir_nats_consumer {
 	int64_t max_deliver; /* how often one is given at most; 0: no limit */
 	/* How many may be unsettled; 1000. libnats cannot say "any number". */
 	int64_t max_ack_pending;
-	uint64_t reserved[4]; /* zero */
+	enum weir_nats_acks acks;
+	uint64_t reserved[3]; /* zero */
 };
 
 /* As weir_nats_stream_ensure_wait(), of a consumer. -ENOENT: no such stream;
@@ -262,6 +270,11 @@ struct weir_nats_source_options {
 	 * told, and not until it is taken: so this source never has more. Then
 	 * `in_flight` is ignored. */
 	bool until_settled;
+	/* As the consumer's. With WEIR_NATS_ACKS_NONE messages are settled when
+	 * they come, and what is dropped is lost, also what was on its way when
+	 * the connection broke or the run was over. Then there is nothing to be
+	 * said of what is given again, or of dead ones. */
+	enum weir_nats_acks acks;
 	uint64_t reserved[4]; /* zero */
 };
 
@@ -286,7 +299,7 @@ struct weir_nats_source_options {
  * The connection must live as long as the flow. Fails: -EINVAL, null, a bad
  * option; or when it has been looked at, the consumer's max_ack_pending is less
  * than `window` and `in_flight` together, its max_deliver is not above that of the
- * source, or messages are not acknowledged one by one. -ENOENT: no such stream or
+ * source, or messages are acknowledged otherwise. -ENOENT: no such stream or
  * consumer, also when it was deleted. -EPROTOTYPE: the consumer pushes. -ENOTCONN:
  * the connection has given up.
  *

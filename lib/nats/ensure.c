@@ -187,6 +187,12 @@ int weir_nats_stream_ensure_wait(struct weir_nats *nats,
 
 /* --- Consumers ------------------------------------------------------------ */
 
+static jsAckPolicy policy_of(const struct weir_nats_consumer *consumer)
+{
+	return consumer->acks == WEIR_NATS_ACKS_NONE ? js_AckNone
+						     : js_AckExplicit;
+}
+
 static int compare_consumer(const struct weir_nats_consumer *consumer,
 			    const jsConsumerConfig *config, const char **field)
 {
@@ -200,9 +206,10 @@ static int compare_consumer(const struct weir_nats_consumer *consumer,
 		return differs(field, "max_deliver");
 	if (!fits(consumer->max_ack_pending, config->MaxAckPending))
 		return differs(field, "max_ack_pending");
+	if (config->AckPolicy != policy_of(consumer))
+		return differs(field, "acks");
 	/* it is no consumer of the kind that is made here */
-	if (config->AckPolicy != js_AckExplicit ||
-	    (config->DeliverSubject && *config->DeliverSubject))
+	if (config->DeliverSubject && *config->DeliverSubject)
 		return differs(field, "durable");
 	return 0;
 }
@@ -236,7 +243,7 @@ static int add_consumer(jsCtx *js, jsOptions *options,
 		return -EIO;
 	config.Durable = consumer->durable;
 	config.FilterSubject = consumer->filter;
-	config.AckPolicy = js_AckExplicit;
+	config.AckPolicy = policy_of(consumer);
 	config.AckWait = (int64_t)consumer->ack_wait_ns;
 	config.MaxDeliver = consumer->max_deliver;
 	config.MaxAckPending = consumer->max_ack_pending;
@@ -254,9 +261,10 @@ int weir_nats_consumer_ensure_wait(struct weir_nats *nats,
 	int rc;
 
 	if (!nats || !consumer || !consumer->stream || !consumer->durable ||
-	    consumer->max_deliver < 0 || consumer->max_ack_pending < 0)
+	    consumer->max_deliver < 0 || consumer->max_ack_pending < 0 ||
+	    (unsigned)consumer->acks > WEIR_NATS_ACKS_NONE)
 		return -EINVAL;
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 3; i++)
 		if (consumer->reserved[i] != 0)
 			return -EINVAL;
 	rc = begin(nats, timeout_ns, &js, &options);

@@ -125,6 +125,11 @@ void weir__nats_message_open(struct weir_nats_message *self, uint64_t now_ns)
 	self->origin->n++;
 	self->origin->client->refs++;
 	self->origin->client->nats->n_held++;
+	if (self->origin->no_acks) {
+		self->settled = WEIR__NATS_DONE;
+		self->published = true;
+		return;
+	}
 	self->origin->n_unsettled++;
 	self->origin->client->nats->n_open++;
 	link_open(self);

@@ -53,6 +53,7 @@ struct weir__nats_origin {
 	const uint64_t *backoff;
 	size_t n_backoff;
 	int64_t max_deliver;
+	bool no_acks;	      /* messages are settled as they come */
 	bool draining;	      /* the source waits until nothing is unsettled */
 	uint64_t ack_wait_ns; /* of messages that are held; 0: none is */
 	uint64_t hold_ns;     /* when to look which ones are; or UINT64_MAX */

@@ -227,11 +227,12 @@ static struct verdict judge_config(const struct intake *self,
 	if (config->DeliverSubject && *config->DeliverSubject)
 		return (struct verdict){-EPROTOTYPE,
 					"the consumer is push based", 0};
-	if (config->AckPolicy != js_AckExplicit)
-		return (struct verdict){
-			-EINVAL, "the consumer does not acknowledge one by one",
-			0};
-	if (config->MaxAckPending > 0 && config->MaxAckPending < needs)
+	if (config->AckPolicy !=
+	    (self->origin.no_acks ? js_AckNone : js_AckExplicit))
+		return (struct verdict){-EINVAL,
+					"the consumer's `acks` are others", 0};
+	if (!self->origin.no_acks && config->MaxAckPending > 0 &&
+	    config->MaxAckPending < needs)
 		return (struct verdict){-EINVAL,
 					"max_ack_pending of the consumer is "
 					"below window and in_flight",
@@ -606,6 +607,7 @@ static void set_up(struct intake *self,
 	origin->durable = copy_name(&names, options->durable);
 	origin->dead_subject = copy_name(&names, options->dead_subject);
 	origin->max_deliver = options->max_deliver;
+	origin->no_acks = options->acks == WEIR_NATS_ACKS_NONE;
 	weir__nats_pull_init(&self->pull, options->window, options->refill,
 			     options->expires_ns,
 			     beat_ns < HEARTBEAT_NS ? beat_ns : HEARTBEAT_NS);
@@ -743,6 +745,12 @@ static const char *wrong(const struct weir_nats_source_options *options)
 		return "`max_deliver` is negative";
 	if (!options->backoff != !options->n_backoff)
 		return "`backoff` and `n_backoff` do not fit";
+	if ((unsigned)options->acks > WEIR_NATS_ACKS_NONE)
+		return "no such `acks`";
+	if (options->acks == WEIR_NATS_ACKS_NONE &&
+	    (options->until_settled || options->backoff ||
+	     options->max_deliver > 0 || options->dead_subject))
+		return "without `acks` nothing is given again";
 	return NULL;
 }
 
