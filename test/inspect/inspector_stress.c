@@ -12,7 +12,7 @@
 
 #include <weir/inspector.h>
 
-enum { MAKERS = 2, ASKERS = 2 };
+enum { MAKERS = 2, ASKERS = 2, ALL = MAKERS + ASKERS + 1 };
 
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static uint32_t over, answered;
@@ -40,7 +40,8 @@ static void *run_flows(void *context)
 	return NULL;
 }
 
-static void ask(const char *line)
+/* The answer begins with `answer`. */
+static void ask(const char *line, const char *answer)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	char some[4096];
@@ -51,8 +52,10 @@ static void ask(const char *line)
 		       sizeof(address)) == 0);
 	assert(send(fd, line, strlen(line), MSG_NOSIGNAL) ==
 	       (ssize_t)strlen(line));
-	while ((n = recv(fd, some, sizeof(some), 0)) > 0)
+	while ((n = recv(fd, some, sizeof(some), 0)) > 0) {
+		assert(all > 0 || !strncmp(some, answer, strlen(answer)));
 		all += n;
+	}
 	assert(n == 0 && all > 0);
 	assert(close(fd) == 0);
 	ck_pr_inc_32(&answered);
@@ -61,10 +64,19 @@ static void ask(const char *line)
 static void *ask_on(void *context)
 {
 	do {
-		ask("why\n");
-		ask("table 5\n");
-		ask("json\n");
-		ask("why range\n");
+		ask("why\n", "");
+		ask("table 5\n", "");
+		ask("json\n", "{");
+		ask("why range\n", "");
+	} while (ck_pr_load_32(&over) < MAKERS);
+	return NULL;
+}
+
+/* One alone: the process has one trace. */
+static void *trace_on(void *context)
+{
+	do {
+		ask("trace 0.005\n", "{");
 	} while (ck_pr_load_32(&over) < MAKERS);
 	return NULL;
 }
@@ -74,21 +86,24 @@ static void a_program_is_asked_while_it_works(void **state)
 	char folder[] = "/tmp/weir-test-XXXXXX";
 	struct weir_inspector_options options = {.path = address.sun_path};
 	struct weir_inspector *inspector;
-	pthread_t made[MAKERS + ASKERS];
+	pthread_t made[ALL];
 	size_t i;
 
 	assert_non_null(mkdtemp(folder));
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/socket",
 		       folder);
 	assert_int_equal(weir_inspector_new(&inspector, &options, NULL), 0);
-	for (i = 0; i < MAKERS + ASKERS; i++)
+	for (i = 0; i < ALL; i++)
 		assert_int_equal(pthread_create(&made[i], NULL,
-						i < MAKERS ? run_flows : ask_on,
+						i < MAKERS ? run_flows
+						: i < MAKERS + ASKERS
+							? ask_on
+							: trace_on,
 						NULL),
 				 0);
-	for (i = 0; i < MAKERS + ASKERS; i++)
+	for (i = 0; i < ALL; i++)
 		assert_int_equal(pthread_join(made[i], NULL), 0);
-	assert_true(ck_pr_load_32(&answered) >= 8);
+	assert_true(ck_pr_load_32(&answered) >= 9);
 	weir_inspector_free(inspector);
 	assert_int_equal(rmdir(folder), 0);
 }
