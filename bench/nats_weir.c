@@ -87,14 +87,23 @@ static int take(void *item, void *context)
 	return 0;
 }
 
+/* Of at most `items` messages. */
 static struct weir_flow *source_flow(struct weir_nats *nats, unsigned window,
-				     struct source *source)
+				     uint64_t items, struct source *source)
 {
 	const struct weir_nats_source_options options = {
 		.stream = "IN", .durable = NATSD_CONSUMER, .window = window};
 	struct weir_flow *flow = weir_flow_from_nats(nats, &options);
 
-	return weir_flow_for_each(weir_flow_nats_done(flow), take, source);
+	flow = weir_flow_take(weir_flow_nats_done(flow), items);
+	return weir_flow_for_each(flow, take, source);
+}
+
+static void tell(const struct natsd_tally *tally, struct bench_result *result)
+{
+	result->count = tally->count;
+	result->sum = tally->sum;
+	result->last = tally->last;
 }
 
 /* Several members have a connection each. */
@@ -110,7 +119,8 @@ static void pull(unsigned window, unsigned members, bool asap,
 
 	for (i = 0; i < members; i++) {
 		nats[i] = connect(asap);
-		flows[i] = source_flow(nats[i], window, source);
+		flows[i] = source_flow(nats[i], window, source->tally.items,
+				       source);
 	}
 	natsd_watch_begin(&watch);
 	for (i = 0; i < members; i++)
@@ -125,9 +135,7 @@ static void pull(unsigned window, unsigned members, bool asap,
 		must(weir_nats_free(nats[i]), "free");
 	}
 	must(weir_threads_free(threads), "threads");
-	result->count = source->tally.count;
-	result->sum = source->tally.sum;
-	result->last = source->tally.last;
+	tell(&source->tally, result);
 }
 
 int nats_weir_source(const struct bench_cell *cell, uint64_t items,
@@ -138,6 +146,31 @@ int nats_weir_source(const struct bench_cell *cell, uint64_t items,
 	natsd_fill(cell, "IN", items);
 	pull(cell->window, 1, false, &source, result);
 	natsd_drop("IN");
+	return 0;
+}
+
+/* On a loop, which does not wait by spinning, in the main thread. */
+int nats_weir_source_loop(const struct bench_cell *cell, uint64_t items,
+			  struct bench_result *result)
+{
+	struct source source = {.tally.items = items};
+	struct weir_nats *nats = connect(false);
+	struct natsd_watch watch;
+	struct weir_flow *flow;
+	struct weir_loop *loop;
+
+	natsd_fill(cell, "IN", items);
+	must(weir_loop_new(&loop, NULL), "loop");
+	flow = source_flow(nats, cell->window, items, &source);
+	natsd_watch_begin(&watch);
+	must(weir_flow_run(flow, weir_loop_executor(loop), NULL), "flow");
+	must(weir_nats_end_wait(nats, WAIT_NS), "end");
+	natsd_watch_end(&watch, items, result);
+	weir_flow_free(flow);
+	must(weir_loop_free(loop), "loop");
+	must(weir_nats_free(nats), "free");
+	natsd_drop("IN");
+	tell(&source.tally, result);
 	return 0;
 }
 
@@ -336,8 +369,6 @@ int nats_weir_stopped(const struct bench_cell *cell, uint64_t items,
 	must(weir_threads_free(threads), "threads");
 	natsd_drop("CUT");
 	result->elapsed_ns = 1;
-	result->count = source.tally.count;
-	result->sum = source.tally.sum;
-	result->last = source.tally.last;
+	tell(&source.tally, result);
 	return (uintptr_t)stored == items ? 0 : -EIO;
 }

@@ -121,6 +121,7 @@ bench_run nats_bare_request;
 bench_run nats_bare_sink;
 bench_run nats_bare_sink_any;
 bench_run nats_weir_source;
+bench_run nats_weir_source_loop;
 bench_run nats_weir_members;
 bench_run nats_weir_request;
 bench_run nats_weir_sink;

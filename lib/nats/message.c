@@ -20,12 +20,13 @@ static bool number(const char **at, uint64_t *value)
 {
 	const char *now = *at;
 	uint64_t sum = 0;
+	unsigned digit;
 
-	if (*now < '0' || *now > '9')
-		return false;
-	for (; *now >= '0' && *now <= '9'; now++)
-		sum = sum * 10 + (uint64_t)(*now - '0');
-	if (*now != '.' && *now != '\0')
+	while ((digit = (unsigned)(*now - '0')) <= 9) {
+		sum = sum * 10 + digit;
+		now++;
+	}
+	if (now == *at || (*now != '.' && *now != '\0'))
 		return false;
 	*at = *now == '.' ? now + 1 : now;
 	*value = sum;
@@ -35,21 +36,20 @@ static bool number(const char **at, uint64_t *value)
 bool weir__nats_meta_parse(struct weir__nats_meta *meta, const char *subject)
 {
 	static const char prefix[] = "$JS.ACK.";
-	size_t dots = 0, skip;
+	const char *behind[10]; /* dots */
+	const char *at = subject;
 	uint64_t time;
-	const char *at;
+	size_t n = 0;
 
 	if (!subject || strncmp(subject, prefix, sizeof(prefix) - 1) != 0)
 		return false;
-	for (at = subject; *at; at++)
-		dots += *at == '.';
+	while (n < 10 && (at = strchr(at, '.')))
+		behind[n++] = ++at;
 	/* 9 tokens; since version 2 a domain and an account before them, and
 	 * perhaps more behind */
-	if (dots != 8 && dots < 10)
+	if (n != 8 && n < 10)
 		return false;
-	skip = dots == 8 ? 4 : 6;
-	for (at = subject; skip > 0; at++)
-		skip -= *at == '.';
+	at = n == 8 ? behind[3] : behind[5];
 	if (!number(&at, &meta->deliveries) || !number(&at, &meta->sequence) ||
 	    !number(&at, &meta->consumer_sequence) || !number(&at, &time) ||
 	    !number(&at, &meta->pending))

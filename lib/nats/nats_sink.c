@@ -72,6 +72,7 @@ struct sink_state {
 	struct weir_nats_message *message; /* of which parcels are made */
 	struct cause *cause;
 	uint64_t i, n_ids;
+	uint64_t room; /* at least, as only this thread puts */
 	bool pulled, ended;
 	struct weir_error *error;
 };
@@ -139,11 +140,11 @@ static void stored(struct dispatch *self, uint64_t number, bool duplicate)
 	struct weir_nats_message *message = NULL;
 	struct weir_flow_bytes *bytes = NULL;
 	struct weir_operator *op = NULL;
+	uint64_t now_ns = weir__nats_now();
 	struct parcel *parcel;
 
 	weir__nats_lock(nats);
-	if (self->op &&
-	    weir__nats_push_stored(&self->push, number, weir__nats_now())) {
+	if (self->op && weir__nats_push_stored(&self->push, number, now_ns)) {
 		parcel = parcel_of(self, number);
 		bytes = parcel->bytes;
 		parcel->bytes = NULL;
@@ -155,7 +156,9 @@ static void stored(struct dispatch *self, uint64_t number, bool duplicate)
 			message = finish_cause(parcel->cause);
 		}
 		op = to_wake(self);
-		weir__nats_soon(&self->client);
+		/* others have waited for it */
+		if (weir__nats_push_due(&self->push) <= now_ns)
+			weir__nats_soon(&self->client);
 	}
 	weir__nats_unlock(nats);
 	weir_flow_bytes_unref(bytes);
@@ -219,10 +222,10 @@ static bool says_duplicate(const char *text)
 static void take(struct weir__nats_inbox *inbox, natsMsg *msg, const char *rest)
 {
 	struct dispatch *self = of(inbox->client);
-	char text[512];
+	/* libnats puts a NUL behind it */
+	const char *text = natsMsg_GetData(msg);
 
-	(void)snprintf(text, sizeof(text), "%.*s", natsMsg_GetDataLength(msg),
-		       natsMsg_GetData(msg));
+	text = text ? text : "";
 	if (!rest)
 		;
 	else if (natsMsg_IsNoResponders(msg))
@@ -244,8 +247,7 @@ static natsStatus publish(struct dispatch *self, uint64_t number,
 	natsMsg *msg = NULL;
 	natsStatus s;
 
-	(void)snprintf(reply, sizeof(reply), "%s.%" PRIu64, self->inbox->name,
-		       number);
+	(void)weir__nats_join(reply, sizeof(reply), self->inbox->name, number);
 	s = natsMsg_Create(&msg, subject, reply, bytes->data, (int)bytes->n);
 	if (s == NATS_OK)
 		s = natsMsgHeader_Set(msg, "Nats-Msg-Id", id);
@@ -398,7 +400,7 @@ static int write_subject(const struct sink_args *args,
 	if (options->subject_of)
 		return options->subject_of(bytes, to, TEXT_SIZE,
 					   options->context);
-	(void)snprintf(to, TEXT_SIZE, "%s", options->subject);
+	memcpy(to, options->subject, strlen(options->subject) + 1);
 	return 0;
 }
 
@@ -408,12 +410,13 @@ static int write_id(struct weir_operator *op, struct weir_flow_bytes *bytes,
 	const struct weir_nats_sink_options *options = &args_of(op)->options;
 	struct sink_state *state = weir_operator_state(op);
 	struct weir_nats_message *message;
+	size_t n;
 
 	if (args_of(op)->make) {
 		message = state->message;
-		(void)snprintf(to, TEXT_SIZE, "%s.%" PRIu64 ".%" PRIu64,
-			       message->origin->stream, message->meta.sequence,
-			       state->i);
+		n = weir__nats_join(to, TEXT_SIZE, message->origin->stream,
+				    message->meta.sequence);
+		(void)weir__nats_join(to + n, TEXT_SIZE - n, "", state->i);
 		return 0;
 	}
 	if (options->id_of)
@@ -421,11 +424,11 @@ static int write_id(struct weir_operator *op, struct weir_flow_bytes *bytes,
 	message = weir_nats_message_of(bytes);
 	/* several views of one message have no id of their own */
 	if (message && &message->bytes == bytes)
-		(void)snprintf(to, TEXT_SIZE, "%s.%" PRIu64,
-			       message->origin->stream, message->meta.sequence);
+		(void)weir__nats_join(to, TEXT_SIZE, message->origin->stream,
+				      message->meta.sequence);
 	else
-		(void)snprintf(to, TEXT_SIZE, "%s.%" PRIu64,
-			       state->dispatch->name, state->n_ids++);
+		(void)weir__nats_join(to, TEXT_SIZE, state->dispatch->name,
+				      state->n_ids++);
 	return 0;
 }
 
@@ -596,6 +599,7 @@ static int go_on(struct weir_operator *op)
 	bool ended = state->ended && !state->message;
 	struct look now = look(state->dispatch, ended);
 
+	state->room = now.room;
 	while (state->message && now.room > 0 && now.code == 0) {
 		make_one(op);
 		ended = state->ended && !state->message;
@@ -645,7 +649,10 @@ static int on_push(struct weir_operator *op, void *item)
 	}
 	if (cause)
 		cause_end(state->dispatch, cause);
-	return go_on(op);
+	if (--state->room == 0)
+		return go_on(op);
+	state->pulled = weir_operator_pull(op) == 0;
+	return 0;
 }
 
 static int on_end(struct weir_operator *op, struct weir_error *error)

@@ -94,6 +94,10 @@ void weir__nats_add(struct weir_nats *nats, struct weir__nats_client *client,
 void weir__nats_soon(struct weir__nats_client *client);
 void weir__nats_unref(struct weir__nats_client *client);
 
+/* Writes NAME.NUMBER with its NUL, cut to `size` bytes; how long it is. */
+size_t weir__nats_join(char *to, size_t size, const char *name,
+		       uint64_t number);
+
 /* The negative errno for what libnats says. */
 int weir__nats_errno(natsStatus status);
 
