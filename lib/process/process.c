@@ -57,15 +57,18 @@ static void let_go(struct weir_process *process)
 {
 	struct weir_process_manager *manager = process->manager;
 	struct weir_command *result;
+	bool first;
 
-	if (!weir__unref(&process->holders))
+	if (!weir__unref_strong(&process->holders, 1))
 		return;
 	result = process->is_result ? process->command : NULL;
-	(void)weir__mailbox_push(&manager->returned, &process->node);
+	first = weir__mailbox_push(&manager->returned, &process->node);
 	/* behind the memory, of which there is one for each place */
 	if (result && !weir__results_put(manager, result))
 		weir__places_back(manager, 1);
-	weir_actor_signal(&manager->actor);
+	/* else who came first signals behind our push */
+	if (first)
+		weir_actor_signal(&manager->actor);
 	weir_actor_unref(&manager->actor);
 }
 
@@ -166,7 +169,7 @@ static void put_back(struct weir_process_manager *manager,
 		     struct weir_process *process)
 {
 	/* no thread touches the process any more */
-	assert(process->manager == manager && process->holders == 0);
+	assert(process->manager == manager);
 	process->node.next = manager->free;
 	manager->free = &process->node;
 }
@@ -284,7 +287,7 @@ static int start(struct weir_process *process)
 		return 0;
 	}
 	weir_actor_stop(&process->actor);
-	if (weir__unref(&process->holders)) {
+	if (weir__unref_strong(&process->holders, 1)) {
 		give_place_back(process);
 		weir_actor_unref(&manager->actor);
 	}
