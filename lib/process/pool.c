@@ -198,6 +198,7 @@ static int spawn(struct weir__pool *pool, struct weir_actor *worker,
 	const struct weir__spawn_watch watch = {
 		.watcher = watcher,
 		.token = place->member,
+		.plain = true,
 	};
 
 	if (pool->closed)

@@ -163,8 +163,10 @@ static void go_on(struct weir_system *system, struct weir__cell *cell)
 	/* B2.1: an actor that has not started cannot go on. */
 	assert(weir__cell_up(cell));
 	cell->kind = 0;
-	if (cell->own)
-		weir__branch_resume(system, cell);
+	/* A first start that nothing has held up has put nothing off. */
+	if (!cell->own)
+		return;
+	weir__branch_resume(system, cell);
 	/* For signals and messages that came meanwhile. */
 	weir__cell_order(cell, WEIR__ORDER_LOOK);
 }

@@ -112,10 +112,11 @@ static int watch_add(struct weir_system *system, struct weir__cell *cell,
 }
 
 int weir__watch_child(struct weir_system *system, struct weir__cell *parent,
-		      struct weir__cell *cell, void *token)
+		      struct weir__cell *cell, void *token, bool plain)
 {
 	const struct weir__watch like = {
 		.token = token,
+		.plain = plain,
 		.who = weir__cell_ref(system, cell),
 		.actor = cell->actor,
 		.of_parent = true,
@@ -241,10 +242,6 @@ static void unwatch_some(struct weir_actor *actor, bool all)
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__watch *watch, *next;
 
-	/* Whoever makes the actor watch gives it a record. A child that is
-	 * spawned meanwhile comes behind this. */
-	if (weir__record_now(actor) == &system->none)
-		return;
 	weir__lock(&system->lock.plain);
 	watch = take_some(system, weir__cell_of(actor), all);
 	weir__unlock(&system->lock.plain);
@@ -259,6 +256,20 @@ void weir__watch_none(struct weir_actor *actor)
 	unwatch_some(actor, true);
 }
 
+bool weir__watch_none_and_enter(struct weir_actor *actor)
+{
+	struct weir_system *system = weir__system_of(actor);
+	bool held = weir__enter(&system->lock);
+	const struct weir__record *record =
+		weir__record_own(weir__cell_of(actor));
+
+	if (!record || !record->watches.watching)
+		return held;
+	weir__leave(&system->lock, held);
+	weir__watch_none(actor);
+	return weir__enter(&system->lock);
+}
+
 void weir__watch_no_children(struct weir_actor *actor)
 {
 	unwatch_some(actor, false);
@@ -269,23 +280,18 @@ void weir__watch_no_children(struct weir_actor *actor)
 void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 		       const struct weir__death *death)
 {
+	struct weir__record *record = weir__record_own(cell);
 	struct weir__cell *watching;
-	struct weir__record *record;
 	struct weir__watch *watch;
-	bool held = weir__enter(&system->lock);
 
 	/* the cell is not found any more, so no watch is added from here on */
 	assert(!weir__cell_find(system, death->who));
-	record = weir__record_own(cell);
-	assert(!record || !record->watches.watching);
-	while (record && (watch = record->watches.watched)) {
+	assert(!record->watches.watching);
+	while ((watch = record->watches.watched)) {
 		watching = weir__cell_find(system, watch->watcher);
 		/* a watcher removes its watches before its end */
 		assert(watching);
 		notify(watching, watch, death);
 		weir__breathe(&system->lock);
 	}
-	weir__leave(&system->lock, held);
-	if (record)
-		weir__watchers_tell(system, record, death);
 }

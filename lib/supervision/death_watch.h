@@ -23,25 +23,29 @@ static inline struct weir__record *weir__record_own(
 }
 
 /*
- * The actor of the cell has ended: its watchers get their notices. Takes the
- * lock itself, and calls weir_watcher functions without it. The cell is out of
- * the tree.
+ * The actor of the cell has ended, which is out of the tree and has a record of
+ * its own: actors that watch it get their notices. Under the lock, which it
+ * lends; by weir__enter().
  */
 void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 		       const struct weir__death *death);
 
 /*
  * Adds a watch for the `child_ended` hook of the parent. Its notice comes
- * before those of other watches of the same end. 0 or -ENOMEM. Under the lock.
+ * before those of other watches of the same end; `plain`: it needs no path. 0
+ * or -ENOMEM. Under the lock.
  */
 int weir__watch_child(struct weir_system *system, struct weir__cell *parent,
-		      struct weir__cell *cell, void *token);
+		      struct weir__cell *cell, void *token, bool plain);
 
 /* Removes the watch for a child that could not start. Under the lock. */
 void weir__watch_forget(struct weir_system *system, struct weir__cell *cell);
 
 /* Removes all watches and notices of the actor. Owner; no lock held. */
 void weir__watch_none(struct weir_actor *actor);
+
+/* The same, and then takes the lock: what weir__enter() returns. */
+bool weir__watch_none_and_enter(struct weir_actor *actor);
 
 /* Removes the actor's watches of its children (C11). Owner; no lock held. */
 void weir__watch_no_children(struct weir_actor *actor);

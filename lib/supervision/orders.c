@@ -255,35 +255,29 @@ static enum weir_end how_it_ended(const struct weir_actor *actor,
 						 : WEIR_END_FAILED;
 }
 
-/* Somebody is to be told. Under the lock. */
-static bool is_watched(const struct weir__cell *cell)
-{
-	const struct weir__record *record = weir__record_own(cell);
-
-	return record && (record->watches.watchers || record->watches.watched);
-}
-
 static void child_ended(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
 	struct weir__death death = {.error = actor->error};
-	bool held, watched;
+	bool held = weir__watch_none_and_enter(actor), watchers;
+	const struct weir__record *record = weir__record_own(cell);
 
-	weir__watch_none(actor);
-	held = weir__enter(&system->lock);
-	watched = is_watched(cell);
-	if (watched) {
-		death.who = weir__cell_ref(system, cell);
-		death.how = how_it_ended(actor, cell);
+	if (record && weir__watch_lists_need_path(&record->watches))
 		death.path = weir__path_make(system, cell);
-	}
 	weir__cell_change(system, cell, WEIR__LIFE_END); /* after closing() */
 	cell->actor = NULL; /* it is not found: nobody will watch it */
+	/* the change may have lent the lock to one who does */
+	record = weir__record_own(cell);
+	if (record) {
+		death.who = weir__cell_ref(system, cell);
+		death.how = how_it_ended(actor, cell);
+		weir__watch_ended(system, cell, &death);
+	}
+	watchers = record && record->watches.watchers;
 	weir__leave(&system->lock, held);
-	if (!watched)
-		return;
-	weir__watch_ended(system, cell, &death);
+	if (watchers)
+		weir__watchers_tell(system, record, &death);
 	weir__path_unref(death.path, system->options.allocator);
 }
 

@@ -44,11 +44,12 @@ void weir__family_tell(struct weir_system *system, struct weir__cell *cell)
 
 void weir__family_untell(struct weir_system *system, struct weir__cell *cell)
 {
-	struct weir__cell *parent = weir__cell_parent(system, cell);
+	struct weir__cell *parent;
 
 	/* a child in a group waits for its group */
 	if (cell->work == WEIR__NO_CELL || weir__part_with_others(cell->part))
 		return;
+	parent = weir__cell_parent(system, cell);
 	weir__family_remove(system, cell);
 	/* A group may have waited for its verdict. */
 	weir__cell_order(parent, WEIR__ORDER_LOOK);

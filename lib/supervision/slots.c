@@ -43,20 +43,31 @@ static struct weir__kin *in_chunk(const struct weir__slots *slots, void *chunk,
 	return element;
 }
 
+static inline struct weir__kin *at(const struct weir__slots *slots,
+				   uint32_t slot)
+{
+	uint32_t chunk = slot / WEIR__CHUNK_SLOTS;
+
+	assert(slot < slots->n);
+	/* mostly in the first block */
+	return in_chunk(slots,
+			WEIR_LIKELY(chunk < 64) ? slots->blocks[0][chunk]
+						: *chunk_at(slots, chunk),
+			slot % WEIR__CHUNK_SLOTS);
+}
+
 struct weir__kin *weir__slots_at(const struct weir__slots *slots, uint32_t slot)
 {
-	assert(slot < slots->n);
-	return in_chunk(slots, *chunk_at(slots, slot / WEIR__CHUNK_SLOTS),
-			slot % WEIR__CHUNK_SLOTS);
+	return at(slots, slot);
 }
 
 uint32_t weir__slot_of(const struct weir__slots *slots,
 		       const struct weir__kin *kin)
 {
 	/* An element does not know its own number: its neighbour does. */
-	uint32_t slot = weir__slots_at(slots, kin->prev)->next;
+	uint32_t slot = at(slots, kin->prev)->next;
 
-	assert(weir__slots_at(slots, slot) == kin);
+	assert(at(slots, slot) == kin);
 	return slot;
 }
 
@@ -120,7 +131,7 @@ struct weir__kin *weir__slots_take(struct weir__slots *slots)
 	if (slots->free == WEIR__NO_CELL && !grow(slots))
 		return NULL;
 	slot = slots->free;
-	kin = weir__slots_at(slots, slot);
+	kin = at(slots, slot);
 	slots->free = kin->next;
 	*kin = (struct weir__kin){
 		.parent = WEIR__NO_CELL,
@@ -135,7 +146,7 @@ void weir__slots_give_back(struct weir__slots *slots, struct weir__kin *kin)
 {
 	uint32_t slot = kin->next; /* it is alone */
 
-	assert(weir__slots_at(slots, slot) == kin);
+	assert(at(slots, slot) == kin);
 	assert(kin->first == WEIR__NO_CELL);
 	kin->next = slots->free;
 	slots->free = slot;

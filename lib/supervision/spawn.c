@@ -51,13 +51,18 @@ static int check_actor(const struct weir_actor *actor)
 }
 
 /*
- * The depth of a cell: one more than its parent's, which the parent's record
- * has. Depths are bounded, so that walks up to root under the lock are short.
+ * The depth of a cell: one more than its parent's. The record of a cell that
+ * has had a child has it. Depths are bounded, so that walks up to root under
+ * the lock are short.
  */
 static uint32_t depth(struct weir_system *system, const struct weir__cell *cell)
 {
-	const struct weir__cell *parent = weir__cell_parent(system, cell);
+	const struct weir__family *family = &weir__record_of(cell)->family;
+	const struct weir__cell *parent;
 
+	if (family->depth)
+		return family->depth;
+	parent = weir__cell_parent(system, cell);
 	return parent ? weir__record_of(parent)->family.depth + 1 : 1;
 }
 
@@ -81,7 +86,7 @@ static int check_parent(struct weir_system *system,
 /* Sets the fields for which the actor needs a record from the start. Under the
  * lock. */
 static int set_record(struct weir_system *system, struct weir__cell *cell,
-		      uint32_t parent, struct weir_stats *stats,
+		      const struct weir__cell *parent, struct weir_stats *stats,
 		      const struct weir_spawn_options *options)
 {
 	struct weir__record *record;
@@ -95,8 +100,10 @@ static int set_record(struct weir_system *system, struct weir__cell *cell,
 	record->shutdown_ns = options->shutdown_ns;
 	if (!options->name)
 		return 0;
-	return weir__names_add(&system->names, parent, record->slot,
-			       options->name, &record->name);
+	return weir__names_add(&system->names,
+			       parent ? weir__cell_slot(system, parent)
+				      : WEIR__NO_CELL,
+			       record->slot, options->name, &record->name);
 }
 
 static void set_actor(struct weir_actor *actor, struct weir__cell *cell)
@@ -139,15 +146,13 @@ static int add(struct weir_system *system, struct weir__cell *parent,
 		weir__cell_free(system, cell);
 		return -ENOMEM;
 	}
-	rc = set_record(system, cell,
-			parent ? weir__cell_slot(system, parent)
-			       : WEIR__NO_CELL,
-			stats, options);
+	rc = set_record(system, cell, parent, stats, options);
 	cell->actor = actor;
 	if (rc == 0 && watch->watcher)
 		rc = weir__watcher_join(system, cell, watch->watcher);
 	if (rc == 0 && parent && weir__lifecycle(parent->actor)->child_ended)
-		rc = weir__watch_child(system, parent, cell, watch->token);
+		rc = weir__watch_child(system, parent, cell, watch->token,
+				       watch->plain);
 	if (rc < 0) {
 		weir__watcher_forget(cell);
 		weir__cell_unname(system, cell);

@@ -16,6 +16,7 @@ struct weir__spawn_watch {
 	 * error. NULL: none. */
 	struct weir_watcher *watcher;
 	void *token; /* of the notice that the parent's `child_ended` gets */
+	bool plain;  /* that notice needs no path */
 };
 
 /* As weir_system_spawn(). */

@@ -49,8 +49,7 @@ void weir__child_stop(struct weir_actor *actor, enum weir__life_event event)
 	weir__actor_set(actor, WEIR__ACTOR_CLOSED);
 	/* first of all: the actor gets no notices of its children's ends
 	 * (C10) */
-	weir__watch_none(actor);
-	held = weir__enter(&system->lock);
+	held = weir__watch_none_and_enter(actor);
 	weir__cell_change(system, cell, how_it_stops(cell, event));
 	waits = cell->kin.first != WEIR__NO_CELL;
 	weir__leave(&system->lock, held);
