@@ -190,9 +190,12 @@ static int work(struct weir_nats *nats, size_t max, const sigset_t *signals)
 	if (rc < 0)
 		return rc;
 	options.context = weir_threads_executor(threads);
-	if (weir_system_new(&system, options.context, NULL) < 0 ||
-	    weir_process_manager_init(&manager, options.context, &options) < 0)
-		return -ENOMEM;
+	rc = weir_system_new(&system, options.context, NULL);
+	if (rc == 0)
+		rc = weir_process_manager_init(&manager, options.context,
+					       &options);
+	if (rc < 0)
+		return rc;
 	flow = member(nats, max, weir_process_manager_subscriber(&manager));
 	rc = weir_system_spawn(system, WEIR_ACTOR_ID_NONE, &manager.actor, NULL,
 			       NULL);
