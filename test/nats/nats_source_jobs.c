@@ -340,6 +340,47 @@ static void what_is_refused_does_not_count(void **state)
 	nats_end(&world);
 }
 
+/* It comes again behind the server's wait; if it counted still, nothing would. */
+static void one_for_which_there_is_no_memory_does_not_count(void **state)
+{
+	const struct weir_nats_source_options source = {.stream = "S",
+							.durable = "c",
+							.window = 1,
+							.until_settled = true};
+	struct weir_nats_options options = {.timeout_ns = LONG};
+	struct weir_nats_stats stats = {.dropped = 0};
+	struct nats_heap heap;
+	struct nats_world world;
+	struct weir_nats *nats;
+	struct weir_flow *flow;
+	uint64_t dropped = 0;
+	size_t fail;
+	int rc;
+
+	begin(&world, SECOND / 10);
+	options.url = world.server.url;
+	nats_heap_init(&heap);
+	for (fail = 1; fail == 1 || heap.calls >= heap.fail; fail++) {
+		heap.fail = 0;
+		assert_int_equal(
+			weir_nats_new(&nats, &options, &heap.allocator), 0);
+		server_publish(&world.server, "S", 1, 2);
+		heap.calls = 0;
+		heap.fail = fail;
+		flow = weir_flow_nats_done(weir_flow_from_nats(nats, &source));
+		flow = weir_flow_ignore(weir_flow_take(flow, 2));
+		rc = weir_flow_run(flow, world.executor, NULL);
+		assert_true(rc == 0 || rc == -ENOMEM);
+		weir_flow_free(flow);
+		assert_int_equal(weir_nats_stats(nats, &stats), 0);
+		dropped += stats.dropped;
+		assert_int_equal(weir_nats_free(nats), 0);
+		assert_int_equal(heap.live, 0);
+	}
+	assert_true(dropped >= 2);
+	nats_end(&world);
+}
+
 /* --- Outcomes ----------------------------------------------------------------- */
 
 static uint64_t now(void)
@@ -522,6 +563,8 @@ int main(void)
 		cmocka_unit_test(
 			its_share_is_all_that_the_consumer_must_have_room_for),
 		cmocka_unit_test(what_is_refused_does_not_count),
+		cmocka_unit_test(
+			one_for_which_there_is_no_memory_does_not_count),
 		cmocka_unit_test(
 			one_that_fails_for_now_is_run_again_behind_its_delay),
 		cmocka_unit_test(
