@@ -5,7 +5,8 @@
  *
  * - An island with one in-port and no operator that holds items passes through:
  *   it fires when there are tokens and room, as any other actor; its set of
- *   ports never changes.
+ *   ports never changes. If each of its operators can be applied to items, they
+ *   are, and nothing is pulled while all goes well (`hands_on`).
  * - For any other island the last drive says what is missing. If it is room,
  *   the out-ports take part. If it is tokens, the in-ports that the operators
  *   found empty take part (all of them, or any of them, which the operator with
@@ -282,10 +283,36 @@ static void island_woken(struct weir__island *island)
 			      weir_executor_now(executor) - begin_ns);
 }
 
+/* Tokens and room for `n` items are there. */
+static uint32_t hand_on(struct weir__island *island, uint32_t n)
+{
+	struct weir__inlet *inlet = island->inlets;
+	struct weir__op *root = island->root;
+	size_t left = n, part;
+	void **span;
+
+	assert(n <= weir_in_count(&inlet->in) &&
+	       n <= weir_out_room(&island->out));
+	for (; left > 0 && !root->ended; left -= part) {
+		part = left;
+		span = weir__out_span(&island->out, &part);
+		weir__in_take_n(&inlet->in, span, part);
+		weir__out_filled(&island->out, weir__apply(inlet->op->next,
+							   root, span, part));
+	}
+	if (WEIR_LIKELY(!root->ended))
+		return n;
+	finish(island, root->error);
+	return 0;
+}
+
 static uint32_t turns(struct weir_actor *actor, uint32_t n)
 {
 	struct weir__island *island = island_of(actor);
 
+	if (WEIR_LIKELY(island->hands_on && island->steady &&
+			!island->batch_log2))
+		return hand_on(island, n);
 	n = set_ask(island, n);
 	return drive(island, (uint64_t)n << island->batch_log2) ? n : 0;
 }
@@ -598,6 +625,20 @@ static int init_any(struct weir__island *island)
 	return rc;
 }
 
+/* Below its one in-port, which no drain ends, there are only operators that can
+ * be applied. */
+static bool hands_on(const struct weir__island *island)
+{
+	const struct weir__op *op = island->root;
+
+	if (!island->has_out || !island->passes_through || island->nests)
+		return false;
+	while (op->n_up == 1 && weir__applies_below(op->up[0], op))
+		op = op->up[0];
+	return op != island->root && op == island->inlets->op &&
+	       !op->kind->source;
+}
+
 int weir__island_ready(struct weir__island *island, struct weir__op *root)
 {
 	bool fires;
@@ -616,6 +657,7 @@ int weir__island_ready(struct weir__island *island, struct weir__op *root)
 		return rc;
 	island->passes_through = island->passes_through &&
 				 island->n_inlets == 1;
+	island->hands_on = hands_on(island);
 	fires = island->has_out || island->passes_through;
 	island->going = !fires;
 	island->go.ops = &go_ops;

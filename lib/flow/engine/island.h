@@ -92,6 +92,7 @@ struct weir__island {
 	bool any_ignored;
 	bool any_out; /* `any` has its out-ports, too: `end` sees to them */
 	bool passes_through; /* one in-port, and nothing holds items back */
+	bool hands_on;	     /* and all operators can be applied to items */
 	bool again;	     /* see weir__op_again() */
 	bool woken;	     /* and not pulled with room since */
 	bool steady;   /* takes part as it did until it waits, or is woken */

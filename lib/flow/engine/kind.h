@@ -59,6 +59,14 @@ struct weir__kind {
 	size_t state_size;
 	/* Rule 1. Called only while the operator is open and has not ended. */
 	size_t (*pull)(struct weir__op *op, void **items, size_t room);
+	/*
+	 * Of an operator with one input that holds nothing, and has nothing to
+	 * emit but for an item that it takes: does so with `n` items in place,
+	 * and returns how many it emits. It may end, but need not look whether
+	 * the operator above has. With weir__apply_pull() as its pull(). NULL:
+	 * it is no such operator.
+	 */
+	size_t (*apply)(struct weir__op *op, void **items, size_t n);
 	/* The state is zeroed, the operators above are open. May be NULL. 0; or
 	 * a negative errno: then the operator holds nothing. */
 	int (*open)(struct weir__op *op);

@@ -112,6 +112,22 @@ size_t weir__pull(struct weir__op *op, void **items, size_t room)
 	return n;
 }
 
+/*
+ * Those above that can be applied, too, are not pulled, but applied to what
+ * comes from above them all. (Not where weir__pull() counts them.)
+ */
+size_t weir__apply_pull(struct weir__op *op, void **items, size_t room)
+{
+	bool counts = op->island->draining || op->island->nests;
+	struct weir__op *first = op;
+
+	while (!counts && first->up[0]->kind->apply &&
+	       weir__applies_below(first->up[0], first))
+		first = first->up[0];
+	return weir__apply(first, op, items,
+			   weir__pull(first->up[0], items, room));
+}
+
 static void close_op(struct weir__op *op)
 {
 	if (!op->open)

@@ -115,6 +115,31 @@ static inline bool weir__op_follow(struct weir__op *op)
 	return op->ended;
 }
 
+/* The pull of a kind that has `apply`. */
+size_t weir__apply_pull(struct weir__op *op, void **items, size_t room);
+
+/* True: weir__apply() may go on from `above`, which `op` takes from, to `op`. */
+static inline bool weir__applies_below(const struct weir__op *above,
+				       const struct weir__op *op)
+{
+	return above->next == op && op->kind->apply;
+}
+
+/* Applies the operators from `op` down to `last` to `n` items; returns how many
+ * the last one emits. */
+static inline size_t weir__apply(struct weir__op *op,
+				 const struct weir__op *last, void **items,
+				 size_t n)
+{
+	for (;; op = op->next) {
+		n = op->kind->apply(op, items, n);
+		if (!op->ended)
+			(void)weir__op_follow(op);
+		if (op == last)
+			return n;
+	}
+}
+
 /*
  * Call it when a function of the user's has returned `code` < 0 (or a value
  * that it must not return) for an item; the caller drops the item. True: go on

@@ -32,53 +32,56 @@ static size_t map_failed(struct weir__op *op, void **items, size_t from,
 	return from;
 }
 
-/*
- * Returns how many items are mapped before the first that could not be, for
- * which *rc is not 0. Four items at a time: with short calls, each branch that
- * is taken costs as much as a call.
- */
-static size_t map_each(const struct map *args, void **items, size_t n, int *rc)
+/* items[i] could not be mapped, those before it are: goes on behind it. */
+static __attribute__((noinline)) size_t map_rest(struct weir__op *op,
+						 void **items, size_t i,
+						 size_t n, int rc)
 {
+	const struct map *args = weir__op_args(op);
+
+	while (rc != 0) {
+		n = map_failed(op, items, i, n, rc);
+		for (rc = 0; i < n && rc == 0; i += rc == 0)
+			rc = args->map(items + i, args->context);
+	}
+	return n;
+}
+
+/*
+ * Four items at a time: with short calls, each branch that is taken costs as
+ * much as a call.
+ */
+static size_t map_apply(struct weir__op *op, void **items, size_t n)
+{
+	const struct map *args = weir__op_args(op);
 	int (*map)(void **item, void *context) = args->map;
 	void *context = args->context;
 	void **item = items, **end = items + n;
+	int rc;
 
-	for (; end - item >= 4; item += 4) {
-		if (WEIR_UNLIKELY((*rc = map(item, context)) != 0))
-			return (size_t)(item - items);
-		if (WEIR_UNLIKELY((*rc = map(item + 1, context)) != 0))
-			return (size_t)(item - items) + 1;
-		if (WEIR_UNLIKELY((*rc = map(item + 2, context)) != 0))
-			return (size_t)(item - items) + 2;
-		if (WEIR_UNLIKELY((*rc = map(item + 3, context)) != 0))
-			return (size_t)(item - items) + 3;
+	for (; end - item >= 4; item++) {
+		if (WEIR_UNLIKELY((rc = map(item, context)) != 0))
+			goto failed;
+		if (WEIR_UNLIKELY((rc = map(++item, context)) != 0))
+			goto failed;
+		if (WEIR_UNLIKELY((rc = map(++item, context)) != 0))
+			goto failed;
+		if (WEIR_UNLIKELY((rc = map(++item, context)) != 0))
+			goto failed;
 	}
 	for (; item < end; item++)
-		if (WEIR_UNLIKELY((*rc = map(item, context)) != 0))
-			break;
-	return (size_t)(item - items);
-}
-
-static size_t map_pull(struct weir__op *op, void **items, size_t room)
-{
-	const struct map *args = weir__op_args(op);
-	size_t n = weir__pull(op->up[0], items, room), i = 0;
-	int rc = 0;
-
-	for (;;) {
-		i += map_each(args, items + i, n - i, &rc);
-		if (WEIR_LIKELY(i == n))
-			break;
-		n = map_failed(op, items, i, n, rc);
-	}
-	if (!op->ended)
-		(void)weir__op_follow(op);
-	return n;
+		if (WEIR_UNLIKELY((rc = map(item, context)) != 0))
+			goto failed;
+	return (size_t)(end - items);
+failed:
+	return map_rest(op, items, (size_t)(item - items),
+			(size_t)(end - items), rc);
 }
 
 static const struct weir__kind map_kind = {
 	.name = "map",
-	.pull = map_pull,
+	.pull = weir__apply_pull,
+	.apply = map_apply,
 	.remakes = true,
 };
 
@@ -98,10 +101,10 @@ struct map_n {
 	void *context;
 };
 
-static size_t map_n_pull(struct weir__op *op, void **items, size_t room)
+static size_t map_n_apply(struct weir__op *op, void **items, size_t n)
 {
 	const struct map_n *args = weir__op_args(op);
-	size_t n = weir__pull(op->up[0], items, room), i = 0, done;
+	size_t i = 0, done;
 	int rc;
 
 	while (i < n) {
@@ -112,14 +115,13 @@ static size_t map_n_pull(struct weir__op *op, void **items, size_t room)
 		i += done < n - i ? done : n - i - 1;
 		n = map_failed(op, items, i, n, rc);
 	}
-	if (!op->ended)
-		(void)weir__op_follow(op);
 	return n;
 }
 
 static const struct weir__kind map_n_kind = {
 	.name = "map_n",
-	.pull = map_n_pull,
+	.pull = weir__apply_pull,
+	.apply = map_n_apply,
 	.remakes = true,
 };
 
@@ -149,15 +151,16 @@ static int index_step(struct weir__op *op, void **item)
 			     WEIR__EACH_PUT);
 }
 
-static size_t index_pull(struct weir__op *op, void **items, size_t room)
+static size_t index_apply(struct weir__op *op, void **items, size_t n)
 {
-	return weir__each(op, items, room, index_step);
+	return weir__each(op, items, n, index_step);
 }
 
 static const struct weir__kind index_kind = {
 	.name = "index",
 	.state_size = sizeof(uint64_t),
-	.pull = index_pull,
+	.pull = weir__apply_pull,
+	.apply = index_apply,
 	.remakes = true,
 };
 
@@ -186,14 +189,15 @@ static int filter_step(struct weir__op *op, void **item)
 			     WEIR__EACH_DROP);
 }
 
-static size_t filter_pull(struct weir__op *op, void **items, size_t room)
+static size_t filter_apply(struct weir__op *op, void **items, size_t n)
 {
-	return weir__each(op, items, room, filter_step);
+	return weir__each(op, items, n, filter_step);
 }
 
 static const struct weir__kind filter_kind = {
 	.name = "filter",
-	.pull = filter_pull,
+	.pull = weir__apply_pull,
+	.apply = filter_apply,
 };
 
 struct weir_flow *weir_flow_filter(struct weir_flow *flow,
@@ -215,14 +219,15 @@ static int filter_map_step(struct weir__op *op, void **item)
 			     WEIR__EACH_DROP);
 }
 
-static size_t filter_map_pull(struct weir__op *op, void **items, size_t room)
+static size_t filter_map_apply(struct weir__op *op, void **items, size_t n)
 {
-	return weir__each(op, items, room, filter_map_step);
+	return weir__each(op, items, n, filter_map_step);
 }
 
 static const struct weir__kind filter_map_kind = {
 	.name = "filter_map",
-	.pull = filter_map_pull,
+	.pull = weir__apply_pull,
+	.apply = filter_map_apply,
 	.remakes = true,
 };
 
@@ -262,15 +267,16 @@ static int distinct_step(struct weir__op *op, void **item)
 	return same ? WEIR__EACH_DROP : WEIR__EACH_PUT;
 }
 
-static size_t distinct_pull(struct weir__op *op, void **items, size_t room)
+static size_t distinct_apply(struct weir__op *op, void **items, size_t n)
 {
-	return weir__each(op, items, room, distinct_step);
+	return weir__each(op, items, n, distinct_step);
 }
 
 static const struct weir__kind distinct_kind = {
 	.name = "distinct_until_changed",
 	.state_size = sizeof(struct last_key),
-	.pull = distinct_pull,
+	.pull = weir__apply_pull,
+	.apply = distinct_apply,
 };
 
 struct weir_flow *weir_flow_distinct_until_changed(

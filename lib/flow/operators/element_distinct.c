@@ -146,16 +146,17 @@ static int distinct_step(struct weir__op *op, void **item)
 	return WEIR__EACH_PUT;
 }
 
-static size_t distinct_pull(struct weir__op *op, void **items, size_t room)
+static size_t distinct_apply(struct weir__op *op, void **items, size_t n)
 {
-	return weir__each(op, items, room, distinct_step);
+	return weir__each(op, items, n, distinct_step);
 }
 
 static const struct weir__kind distinct_kind = {
 	.name = "distinct",
 	.state_size = sizeof(struct uniques),
 	.open = distinct_open,
-	.pull = distinct_pull,
+	.pull = weir__apply_pull,
+	.apply = distinct_apply,
 	.close = distinct_close,
 };
 

@@ -19,12 +19,13 @@ enum {
 	WEIR__EACH_END,	     /* the item is dropped, the operator ends */
 };
 
-/* Passes items one by one through `step`, which the compiler inlines. */
-static inline size_t weir__each(struct weir__op *op, void **items, size_t room,
+/* Passes items one by one through `step`, which the compiler inlines; for
+ * `apply` of a kind. */
+static inline size_t weir__each(struct weir__op *op, void **items, size_t n,
 				int (*step)(struct weir__op *op, void **item))
 {
 	struct weir__op *up = op->up[0];
-	size_t n = weir__pull(up, items, room), put = 0, i;
+	size_t put = 0, i;
 	void *item;
 	int rc;
 
@@ -42,8 +43,6 @@ static inline size_t weir__each(struct weir__op *op, void **items, size_t room,
 			(void)weir__op_survives(op, rc);
 	}
 	weir__op_drop(up, items + i, n - i);
-	if (!op->ended)
-		(void)weir__op_follow(op);
 	return put;
 }
 

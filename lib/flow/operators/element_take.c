@@ -149,16 +149,17 @@ static int weighted_step(struct weir__op *op, void **item)
 	return WEIR__EACH_PUT;
 }
 
-static size_t weighted_pull(struct weir__op *op, void **items, size_t room)
+static size_t weighted_apply(struct weir__op *op, void **items, size_t n)
 {
-	return weir__each(op, items, room, weighted_step);
+	return weir__each(op, items, n, weighted_step);
 }
 
 static const struct weir__kind weighted_kind = {
 	.name = "limit_weighted",
 	.state_size = sizeof(uint64_t),
 	.open = weighted_open,
-	.pull = weighted_pull,
+	.pull = weir__apply_pull,
+	.apply = weighted_apply,
 };
 
 struct weir_flow *weir_flow_limit_weighted(
@@ -188,14 +189,15 @@ static int take_while_step(struct weir__op *op, void **item)
 					     : WEIR__EACH_END);
 }
 
-static size_t take_while_pull(struct weir__op *op, void **items, size_t room)
+static size_t take_while_apply(struct weir__op *op, void **items, size_t n)
 {
-	return weir__each(op, items, room, take_while_step);
+	return weir__each(op, items, n, take_while_step);
 }
 
 static const struct weir__kind take_while_kind = {
 	.name = "take_while",
-	.pull = take_while_pull,
+	.pull = weir__apply_pull,
+	.apply = take_while_apply,
 };
 
 struct weir_flow *weir_flow_take_while(struct weir_flow *flow,
@@ -222,15 +224,16 @@ static int drop_while_step(struct weir__op *op, void **item)
 	return rc;
 }
 
-static size_t drop_while_pull(struct weir__op *op, void **items, size_t room)
+static size_t drop_while_apply(struct weir__op *op, void **items, size_t n)
 {
-	return weir__each(op, items, room, drop_while_step);
+	return weir__each(op, items, n, drop_while_step);
 }
 
 static const struct weir__kind drop_while_kind = {
 	.name = "drop_while",
 	.state_size = sizeof(bool),
-	.pull = drop_while_pull,
+	.pull = weir__apply_pull,
+	.apply = drop_while_apply,
 };
 
 struct weir_flow *weir_flow_drop_while(struct weir_flow *flow,
