@@ -7,12 +7,15 @@
  *    by the server, together with the job whose turn it is. So no job overtakes
  *    the jobs that wait. n_free + places taken + workers == limit.
  * 2. A place is given back when making or spawning the worker fails, or when
- *    the workers' supervisor is told of the worker's end.
+ *    the worker has ended: its thread counts it in n_ended, under the system's
+ *    lock, and whoever takes the pool's lock next gives back the places of all
+ *    that are counted. If workers stay, the workers' supervisor is told of the
+ *    end, and gives the place back.
  * 3. When the workers' supervisor restarts, all places are free and a new era
  *    begins: its workers are gone by then, and notices of their ends are
  *    ignored. A place of an earlier era gets no worker, and is not given back.
  * 4. A thread that leaves a free place while jobs are queued signals the
- *    server. Only the server takes from the queue while the pool is open.
+ *    server, and so does the first that is counted in n_ended. Only the server takes from the queue while the pool is open.
  * 5. Who asks for `ended` watches the worker from its spawn. Of the thread on
  *    which `started` has returned and the thread that is told of the end, the
  *    later one calls `ended`.
@@ -193,12 +196,12 @@ static int spawn(struct weir__pool *pool, struct weir_actor *worker,
 {
 	const struct weir_spawn_options options = {
 		.restart = WEIR_RESTART_TEMPORARY,
-		.shutdown_ns = pool->options.shutdown_ns,
+		.shutdown_ns = pool->crew ? 0 : pool->options.shutdown_ns,
 	};
 	const struct weir__spawn_watch watch = {
 		.watcher = watcher,
 		.token = place->member,
-		.plain = true,
+		.crew = pool->crew,
 	};
 
 	if (pool->closed)
@@ -471,15 +474,14 @@ void weir__pool_flush(struct weir__pool *pool)
 void weir__pool_worker_ended(struct weir__pool *pool,
 			     struct weir__member *member)
 {
-	struct weir__hold *last = NULL;
 	bool held = weir__pool_lock(pool);
+	struct weir__hold *last;
 
 	assert(pool->n_free < pool->options.limit);
 	assert(pool->counts.ended < pool->counts.started);
 	pool->n_free++;
 	pool->counts.ended++;
-	if (member)
-		last = weir__member_ended(pool, member);
+	last = weir__member_ended(pool, member);
 	weir__pool_wake(pool);
 	weir__pool_unlock(pool, held);
 	weir__hold_free(last);

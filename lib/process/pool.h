@@ -48,6 +48,8 @@ struct weir__pool {
 	struct weir_actor_ops ops;
 	struct weir_actor supervisor, server, workers;
 	struct weir_actor_id id, server_ref, workers_ref;
+	struct weir__crew *crew; /* the workers; NULL: they stay */
+	uint32_t n_ended; /* atomic: workers whose places are not free yet */
 	/* under `lock` */
 	struct weir__lock lock;
 	bool open;	 /* workers can be spawned */
@@ -190,8 +192,8 @@ int weir__member_lend(struct weir__pool *pool,
  * is to have them again. */
 void weir__members_gone(struct weir__pool *pool, bool owed);
 
-/* For the workers' supervisor. A worker has ended; no worker may be spawned any
- * more; all workers are gone, and new ones may be spawned. */
+/* For the workers' supervisor. A worker that stays has ended; no worker may be
+ * spawned any more; all workers are gone, and new ones may be spawned. */
 void weir__pool_worker_ended(struct weir__pool *pool,
 			     struct weir__member *member);
 void weir__pool_workers_down(struct weir__pool *pool);

@@ -26,11 +26,24 @@
 #include "base/refcount.h"
 #include "supervision/cell.h"
 
+/* Claim 2 of pool.c. Under the lock. */
+static void places_back(struct weir__pool *pool, uint32_t n)
+{
+	assert(pool->n_free + n <= pool->options.limit);
+	assert(pool->counts.ended + n <= pool->counts.started);
+	pool->n_free += n;
+	pool->counts.ended += n;
+}
+
 bool weir__pool_lock(struct weir__pool *pool)
 {
 	bool held = weir__hold_back();
 
 	weir__lock(&pool->lock);
+	/* no order: it is a number; who counts the first one signals the
+	 * server behind it */
+	if (ck_pr_load_32(&pool->n_ended))
+		places_back(pool, ck_pr_fas_32(&pool->n_ended, 0));
 	return held;
 }
 

@@ -133,6 +133,7 @@ static int workers_stopping(struct weir_actor *workers)
 	return 0;
 }
 
+/* Of a worker that stays. */
 static int worker_ended(struct weir_actor *workers,
 			const struct weir_terminated *notice)
 {
@@ -148,6 +149,9 @@ static void workers_stopped(struct weir_actor *workers,
 	(void)workers_stopping(workers);
 	if (pool_of_workers(workers)->members)
 		weir__members_gone(pool_of_workers(workers), false);
+	else
+		weir__crew_leave(pool_of_workers(workers)->pools->system,
+				 pool_of_workers(workers)->crew);
 }
 
 static void workers_released(struct weir_actor *workers)
@@ -242,6 +246,28 @@ static void set_options(struct weir__pool *pool,
 	};
 }
 
+/* A worker that does not stay has ended: claims 2 and 4 of pool.c. Under the
+ * system's lock. */
+static void one_ended(void *context)
+{
+	struct weir__pool *pool = context;
+
+	/* no order: the signal has its own */
+	if (ck_pr_faa_32(&pool->n_ended, 1) == 0)
+		weir_actor_signal(&pool->server);
+}
+
+/* What the pool has of workers that stay, or of those that do not. False: no
+ * memory. */
+static bool make_places(struct weir__pool *pool)
+{
+	if (pool->options.stay)
+		return weir__members_new(pool) == 0;
+	pool->crew = weir__crew_new(pool->pools->system,
+				    pool->options.shutdown_ns, one_ended, pool);
+	return pool->crew;
+}
+
 struct weir__pool *weir__pool_new(struct weir_pools *pools,
 				  const struct weir_pool_options *options)
 {
@@ -252,7 +278,7 @@ struct weir__pool *weir__pool_new(struct weir_pools *pools,
 		return NULL;
 	pool->pools = pools;
 	set_options(pool, options);
-	if (options->stay && weir__members_new(pool) < 0) {
+	if (!make_places(pool)) {
 		weir__free(pools->allocator, pool, sizeof(*pool));
 		return NULL;
 	}

@@ -54,7 +54,8 @@ struct weir_actor_id weir__cell_ref(const struct weir_system *system,
 				      cell->generation};
 }
 
-struct weir__cell *weir__cell_new(struct weir_system *system)
+struct weir__cell *weir__cell_new(struct weir_system *system,
+				  struct weir__crew *crew)
 {
 	struct weir__kin *kin = weir__slots_take(&system->slots);
 	struct weir__cell *cell = weir__cell_of_kin(kin);
@@ -65,13 +66,15 @@ struct weir__cell *weir__cell_new(struct weir_system *system)
 	system->lock.used++;
 	*cell = (struct weir__cell){
 		.kin = *kin,
-		.child.aside = &system->none.aside,
+		.child.aside = crew ? &crew->record.aside : &system->none.aside,
 		.generation = cell->generation ? cell->generation
 					       : system->first_generation,
 		.work = WEIR__NO_CELL,
 		.work_prev = WEIR__NO_CELL,
 	};
 	(void)weir__cell_step(cell, WEIR__LIFE_SPAWN);
+	if (crew)
+		crew->used++;
 	return cell;
 }
 
@@ -119,6 +122,46 @@ static void record_free(struct weir_system *system, struct weir__record *record)
 	weir__free(allocator, record, sizeof(*record));
 }
 
+/* --- Crews ---------------------------------------------------------------- */
+
+struct weir__crew *weir__crew_new(struct weir_system *system,
+				  uint64_t shutdown_ns,
+				  void (*ended)(void *context), void *context)
+{
+	struct weir__crew *crew =
+		weir__alloc(system->options.allocator, sizeof(*crew));
+
+	if (!crew)
+		return NULL;
+	*crew = (struct weir__crew){
+		.record = system->none,
+		.used = 1,
+		.ended = ended,
+		.context = context,
+	};
+	crew->record.shutdown_ns = shutdown_ns;
+	crew->record.crew = crew;
+	return crew;
+}
+
+/* One cell, or who has made it, less. Under the lock. */
+static void crew_drop(struct weir_system *system, struct weir__crew *crew)
+{
+	assert(crew->used > 0);
+	if (--crew->used == 0)
+		weir__free(system->options.allocator, crew, sizeof(*crew));
+}
+
+void weir__crew_leave(struct weir_system *system, struct weir__crew *crew)
+{
+	weir__lock(&system->lock.plain);
+	crew->ended = NULL;
+	crew_drop(system, crew);
+	weir__unlock(&system->lock.plain);
+}
+
+/* --- Cells that go -------------------------------------------------------- */
+
 void weir__cell_unname(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__record *record = weir__record_of(cell);
@@ -132,11 +175,14 @@ void weir__cell_unname(struct weir_system *system, struct weir__cell *cell)
 void weir__cell_free(struct weir_system *system, struct weir__cell *cell)
 {
 	struct weir__record *record = weir__record_of(cell);
+	struct weir__crew *crew = record->crew;
 
 	assert(cell->work == WEIR__NO_CELL);
 	assert(system->lock.used > 0);
-	if (record != &system->none)
+	if (record->slot != WEIR__NO_CELL)
 		record_free(system, record);
+	if (crew)
+		crew_drop(system, crew);
 	cell->child.aside = NULL;
 	cell->actor = NULL;
 	(void)weir__cell_step(cell, cell->state == WEIR__CELL_ENDED
@@ -153,19 +199,22 @@ struct weir__record *weir__record_make(struct weir_system *system,
 				       struct weir__cell *cell)
 {
 	struct weir__record *record = weir__record_of(cell);
+	const struct weir__record *shared = record;
 
-	if (record != &system->none)
+	if (record->slot != WEIR__NO_CELL)
 		return record;
 	record = weir__alloc(system->options.allocator, sizeof(*record));
 	if (!record)
 		return NULL;
 	/* The actor reads stats and functions without the lock: so whole
-	 * records are exchanged, and the shared record is never written. */
-	record->aside = system->none.aside;
+	 * records are exchanged, and a shared record is never written. */
+	record->aside = shared->aside;
 	record->system = system;
 	record->slot = weir__cell_slot(system, cell);
+	record->crew = shared->crew;
+	record->shutdown_ns = shared->shutdown_ns;
 	weir__watch_lists_init(&record->watches);
-	record->family = system->none.family;
+	record->family = shared->family;
 	/* release: the record's fields; pairs with the acquire in
 	 * weir__child_aside() */
 	ck_pr_fence_release();

@@ -117,13 +117,15 @@ struct weir__family {
 };
 
 struct weir__restarts; /* limit.h */
+struct weir__crew;     /* below */
 
 /* The part of a cell that few actors need; made when first needed. An actor
  * with children has one. */
 struct weir__record {
 	struct weir__aside aside; /* first */
 	struct weir_system *system;
-	uint32_t slot; /* of its cell; WEIR__NO_CELL: the shared record */
+	uint32_t slot; /* of its cell; WEIR__NO_CELL: a shared record */
+	struct weir__crew *crew; /* NULL: none */
 	struct weir__name *name; /* NULL: none */
 	/* limit.h: restarts of this child; of all its children */
 	struct weir__restarts *each, *all;
@@ -136,6 +138,19 @@ struct weir__record {
 	/* why a group of its children restarts; a reference */
 	struct weir_error *cause;
 	struct weir__family family;
+};
+
+/*
+ * Children that share a record as long as they need none of their own, and of
+ * whose ends one function is told. So nobody has to watch them. Under the lock.
+ */
+struct weir__crew {
+	struct weir__record record;
+	size_t used; /* by cells, and by who has made it */
+	/* Before a child leaves the tree, in its slice; it must not take the
+	 * lock. NULL: who has made it asks no more. */
+	void (*ended)(void *context);
+	void *context;
 };
 
 struct weir_system {
@@ -248,8 +263,9 @@ static inline uint32_t weir__cell_slot(const struct weir_system *system,
 struct weir_actor_id weir__cell_ref(const struct weir_system *system,
 				    const struct weir__cell *cell);
 
-/* A cell in no list, SPAWNED; NULL: no memory. */
-struct weir__cell *weir__cell_new(struct weir_system *system);
+/* A cell in no list, SPAWNED, of that crew (NULL: none); NULL: no memory. */
+struct weir__cell *weir__cell_new(struct weir_system *system,
+				  struct weir__crew *crew);
 /* Frees the cell's name, if it has one. */
 void weir__cell_unname(struct weir_system *system, struct weir__cell *cell);
 /* Puts the cell on the free list, and frees its record, which has no name. */
@@ -268,6 +284,13 @@ static inline struct weir_error *weir__record_keep(struct weir__record *record,
 	record->cause = weir_error_ref(cause);
 	return old;
 }
+
+/* NULL: no memory. No lock held, nor for weir__crew_leave(), by which who has
+ * made it leaves it: it stays as long as there are cells. */
+struct weir__crew *weir__crew_new(struct weir_system *system,
+				  uint64_t shutdown_ns,
+				  void (*ended)(void *context), void *context);
+void weir__crew_leave(struct weir_system *system, struct weir__crew *crew);
 
 /* A record of its own; NULL: no memory. */
 struct weir__record *weir__record_make(struct weir_system *system,

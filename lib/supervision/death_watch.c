@@ -112,11 +112,10 @@ static int watch_add(struct weir_system *system, struct weir__cell *cell,
 }
 
 int weir__watch_child(struct weir_system *system, struct weir__cell *parent,
-		      struct weir__cell *cell, void *token, bool plain)
+		      struct weir__cell *cell, void *token)
 {
 	const struct weir__watch like = {
 		.token = token,
-		.plain = plain,
 		.who = weir__cell_ref(system, cell),
 		.actor = cell->actor,
 		.of_parent = true,

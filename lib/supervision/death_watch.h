@@ -32,11 +32,10 @@ void weir__watch_ended(struct weir_system *system, struct weir__cell *cell,
 
 /*
  * Adds a watch for the `child_ended` hook of the parent. Its notice comes
- * before those of other watches of the same end; `plain`: it needs no path. 0
- * or -ENOMEM. Under the lock.
+ * before those of other watches of the same end. 0 or -ENOMEM. Under the lock.
  */
 int weir__watch_child(struct weir_system *system, struct weir__cell *parent,
-		      struct weir__cell *cell, void *token, bool plain);
+		      struct weir__cell *cell, void *token);
 
 /* Removes the watch for a child that could not start. Under the lock. */
 void weir__watch_forget(struct weir_system *system, struct weir__cell *cell);

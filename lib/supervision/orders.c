@@ -255,16 +255,27 @@ static enum weir_end how_it_ended(const struct weir_actor *actor,
 						 : WEIR_END_FAILED;
 }
 
+/* Somebody is to be told. Under the lock. */
+static bool is_watched(const struct weir__cell *cell)
+{
+	const struct weir__record *record = weir__record_own(cell);
+
+	return record && (record->watches.watchers || record->watches.watched);
+}
+
 static void child_ended(struct weir_actor *actor)
 {
 	struct weir_system *system = weir__system_of(actor);
 	struct weir__cell *cell = weir__cell_of(actor);
 	struct weir__death death = {.error = actor->error};
 	bool held = weir__watch_none_and_enter(actor), watchers;
-	const struct weir__record *record = weir__record_own(cell);
+	const struct weir__crew *crew = weir__record_of(cell)->crew;
+	const struct weir__record *record;
 
-	if (record && weir__watch_lists_need_path(&record->watches))
+	if (is_watched(cell))
 		death.path = weir__path_make(system, cell);
+	if (crew && crew->ended)
+		crew->ended(crew->context);
 	weir__cell_change(system, cell, WEIR__LIFE_END); /* after closing() */
 	cell->actor = NULL; /* it is not found: nobody will watch it */
 	/* the change may have lent the lock to one who does */
@@ -290,7 +301,7 @@ static void child_released(struct weir__child *child)
 	bool held;
 
 	/* no other thread has the actor any more */
-	if (record != &system->none)
+	if (record->slot != WEIR__NO_CELL)
 		weir_error_unref(weir__record_keep(record, NULL));
 	held = weir__enter(&system->lock);
 	assert(cell->state == WEIR__CELL_ENDED);

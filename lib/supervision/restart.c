@@ -209,7 +209,7 @@ static void measure_backoff(struct weir_system *system, struct weir__cell *cell)
 	const struct weir_backoff *backoff =
 		parent ? weir__strategy(parent->actor)->backoff : NULL;
 
-	if (backoff && record != &system->none)
+	if (backoff && record->slot != WEIR__NO_CELL)
 		weir__backoff_restarted(backoff, &record->backoff_ns,
 					weir_executor_now(system->executor));
 }

@@ -136,7 +136,7 @@ static int add(struct weir_system *system, struct weir__cell *parent,
 	       const struct weir_spawn_options *options,
 	       const struct weir__spawn_watch *watch, struct weir__cell **made)
 {
-	struct weir__cell *cell = weir__cell_new(system);
+	struct weir__cell *cell = weir__cell_new(system, watch->crew);
 	struct weir_stats *stats = actor->u.stats;
 	int rc;
 
@@ -150,9 +150,9 @@ static int add(struct weir_system *system, struct weir__cell *parent,
 	cell->actor = actor;
 	if (rc == 0 && watch->watcher)
 		rc = weir__watcher_join(system, cell, watch->watcher);
-	if (rc == 0 && parent && weir__lifecycle(parent->actor)->child_ended)
-		rc = weir__watch_child(system, parent, cell, watch->token,
-				       watch->plain);
+	if (rc == 0 && parent && !watch->crew &&
+	    weir__lifecycle(parent->actor)->child_ended)
+		rc = weir__watch_child(system, parent, cell, watch->token);
 	if (rc < 0) {
 		weir__watcher_forget(cell);
 		weir__cell_unname(system, cell);

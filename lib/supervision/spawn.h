@@ -10,13 +10,15 @@
 /* True: weir_system_spawn() accepts the options. */
 bool weir__spawn_options_valid(const struct weir_spawn_options *options);
 
-/* Who is told of the end of an actor that is spawned; 0: nobody else. */
+/* Who is told of the end of an actor that is spawned; 0: its parent's
+ * `child_ended`. */
 struct weir__spawn_watch {
 	/* Added before the actor can run, as by weir_watcher_add(); not on an
 	 * error. NULL: none. */
 	struct weir_watcher *watcher;
 	void *token; /* of the notice that the parent's `child_ended` gets */
-	bool plain;  /* that notice needs no path */
+	/* NULL: none. Else it is told, and not the parent's `child_ended`. */
+	struct weir__crew *crew;
 };
 
 /* As weir_system_spawn(). */

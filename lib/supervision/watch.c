@@ -17,14 +17,6 @@ bool weir__watch_lists_none(const struct weir__watch_lists *watches)
 	       !watches->notices;
 }
 
-bool weir__watch_lists_need_path(const struct weir__watch_lists *watched)
-{
-	const struct weir__watch *first = watched->watched;
-
-	/* only the parent's, which is the first, can be plain */
-	return watched->watchers || (first && (!first->plain || first->next));
-}
-
 static void list_add(struct weir__watch **list, struct weir__watch *watch)
 {
 	watch->next = *list;
@@ -69,7 +61,6 @@ struct weir__watch *weir__watch_new(struct weir__watch_lists *watcher,
 		.actor = like->actor,
 		.existed = watched,
 		.of_parent = like->of_parent,
-		.plain = like->plain,
 	};
 	weir__watching_add(&watcher->watching, watch);
 	if (watched)

@@ -46,8 +46,8 @@ void weir__watch_lists_init(struct weir__watch_lists *watches);
 bool weir__watch_lists_none(const struct weir__watch_lists *watches);
 
 /*
- * A new watch with the `who`, `watcher`, `token`, `actor`, `of_parent` and
- * `plain` of `like`. Notices of a parent's come before those of other watches of the same
+ * A new watch with the `who`, `watcher`, `token`, `actor` and `of_parent` of
+ * `like`. Notices of a parent's come before those of other watches of the same
  * end. `watched` NULL: that one has ended. Returns NULL if there is no memory.
  */
 struct weir__watch *weir__watch_new(struct weir__watch_lists *watcher,
@@ -62,8 +62,6 @@ struct weir__watch *weir__watch_find(const struct weir__watch_lists *watcher,
 void weir__watch_notify(struct weir__watch_lists *watcher,
 			struct weir__watch *watch,
 			const struct weir__death *death);
-/* True: a notice of its end is to have a path. */
-bool weir__watch_lists_need_path(const struct weir__watch_lists *watched);
 /* Ends a watch: takes it out of all lists. The caller frees it without the
  * lock. */
 void weir__watch_take(struct weir__watch_lists *watcher,

@@ -22,7 +22,6 @@ struct weir__watch {
 	uint8_t how;		  /* enum weir_end */
 	bool ended, existed;
 	bool of_parent; /* for `child_ended`; the user has not asked for it */
-	bool plain;	/* of a parent's: its notice needs no path */
 };
 
 /* The watch with the key's `who` and `of_parent`, or NULL. */

@@ -272,17 +272,26 @@ static void hardly_wait_for_end_0(void *context)
 	wait_for_end(context, 0, 0);
 }
 
-/* The worker of job 0 finishes; its reference is the thread's. */
-static void tell_0(void *context)
+/* The worker of a job finishes; its reference is the thread's. */
+static void tell(struct world *w, uint32_t i)
 {
-	struct world *w = context;
 	struct weir_actor *actor =
-		weir_system_actor(w->family.system, w->jobs[0].ref);
+		weir_system_actor(w->family.system, w->jobs[i].ref);
 
 	if (!actor)
 		return;
 	weir_actor_signal(actor);
 	weir_actor_unref(actor);
+}
+
+static void tell_0(void *context)
+{
+	tell(context, 0);
+}
+
+static void tell_1(void *context)
+{
+	tell(context, 1);
 }
 
 /* The same, if it runs by now. */
@@ -456,6 +465,13 @@ static void one_runs(void *context)
 	explorer_assert(world.jobs[0].worker);
 }
 
+static void two_run(void *context)
+{
+	run(places(context, 2), 0);
+	run(context, 1);
+	explorer_assert(world.jobs[0].worker && world.jobs[1].worker);
+}
+
 static void one_scenarios_runs(void *context)
 {
 	run(places(context, 2), 0);
@@ -550,6 +566,8 @@ static const struct explorer_scenario scenarios[] = {
 	       .thread = {run_0, run_1}, .check = one_was_run),
 	POOLED(.name = "a worker ends and a job is run", .setup = one_runs,
 	       .thread = {tell_0, run_1}, .check = are_over),
+	POOLED(.name = "two workers end", .setup = two_run,
+	       .thread = {tell_0, tell_1}, .check = are_over),
 	POOLED(.name = "a worker ends and a job is queued", .setup = one_runs,
 	       .thread = {tell_0, queue_1}, .check = second_runs),
 	POOLED(.name = "a worker ends and a job is waited for",

@@ -231,7 +231,7 @@ static void e11_out_of_memory_is_an_error_and_loses_nothing(void **state)
 	(void)state;
 	while (play_without(&pool_the_world, fail))
 		fail++;
-	assert_in_range(fail, 50, 1000);
+	assert_in_range(fail, 40, 1000);
 }
 
 int main(void)
