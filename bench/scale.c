@@ -5,7 +5,7 @@
  * beside: the pipeline of W1 with 10, 1,000 or 100,000 actors on the same pool
  * that have nothing to do.
  *
- * length: a pipeline of 8 or 100 stages, producer and consumer among them. An
+ * length: a pipeline of 8 to 10,000 stages, producer and consumer among them. An
  * item is a token through one stage, so that the rates can be compared.
  */
 #include "idlers.h"
@@ -54,10 +54,17 @@ static int run_length(const struct bench_cell *cell, uint64_t items,
 {
 	struct bench_cell long_cell = *cell;
 	uint64_t n = items / n_stages; /* 0 .. n - 1 */
+	struct w1 w1;
 	int rc;
 
 	long_cell.stages = n_stages - 2;
-	rc = w1_actors(&long_cell, n, result);
+	rc = w1_open(&w1, &long_cell, n, W1_LINKS);
+	if (rc == 0)
+		rc = w1_run(&w1, result);
+	if (rc < 0)
+		return rc;
+	result->bytes = (w1.pool->peak_bytes - w1.pool->own_bytes) / n_stages;
+	rc = w1_close(&w1);
 	/* Through how many stages, as told by how often a token was increased:
 	 * the same for all lengths. */
 	result->count *= n_stages;
@@ -77,4 +84,16 @@ int scale_length_100(const struct bench_cell *cell, uint64_t items,
 		     struct bench_result *result)
 {
 	return run_length(cell, items, 100, result);
+}
+
+int scale_length_1000(const struct bench_cell *cell, uint64_t items,
+		      struct bench_result *result)
+{
+	return run_length(cell, items, 1000, result);
+}
+
+int scale_length_10000(const struct bench_cell *cell, uint64_t items,
+		       struct bench_result *result)
+{
+	return run_length(cell, items, 10000, result);
 }

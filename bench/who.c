@@ -123,6 +123,20 @@ const struct bench_who bench_whos[] = {
 	{"scale", "length", "stages.8", ANY, scale_length_8},
 	{"scale", "length", "stages.100", ANY, scale_length_100},
 
+	{"growth", "workers", "workers.2", ANY, w1_actors},
+	{"growth", "workers", "workers.4", ANY, growth_workers_4},
+	{"growth", "workers", "workers.8", ANY, growth_workers_8},
+	{"growth", "workers", "workers.16", ANY, growth_workers_16},
+	{"growth", "workers", "workers.32", ANY, growth_workers_32},
+	{"growth", "workers", "workers.64", ANY, growth_workers_64},
+	{"growth", "stages", "stages.100", ANY, scale_length_100},
+	{"growth", "stages", "stages.1000", ANY, scale_length_1000},
+	{"growth", "stages", "stages.10000", ANY, scale_length_10000},
+	{"growth", "actors", "actors.1000", ANY, growth_actors_1000},
+	{"growth", "actors", "actors.1000000", ANY, growth_actors_1000000},
+	{"growth", "flows", "flows.1000", ANY, growth_flows_1000},
+	{"growth", "flows", "flows.100000", ANY, growth_flows_100000},
+
 	{"memory", "actors", "weir", ANY, memory_pipeline},
 
 	{"idle", "actors", "weir", ANY, idle_after_work},

@@ -156,6 +156,8 @@ static const unsigned nats_members[] = {1, 2, 4, 8, BENCH_END};
 static const char *const nats_columns[] = {"ns", "CPU ns", "server"};
 static const char *const gap_columns[] = {"p50", "p90", "p99"};
 static const char *const stopped_columns[] = {"taken", "bytes", "grown"};
+static const unsigned few_windows[] = {1, 16, 256, BENCH_END};
+static const char *const grown[] = {"to start", "to end", "bytes"};
 static const unsigned w6_stages[] = {2, 4, 8, BENCH_END};
 static const unsigned w6_windows[] = {16, 256, BENCH_END};
 static const unsigned two_workers[] = {2, BENCH_END};
@@ -190,6 +192,19 @@ const struct bench_workload bench_workloads[] = {
 	{"scale", "length", "items/s a stage", 200, 0, NULL, scale_windows,
 	 workers, expect_length, true, "pipelines of 8 and of 100 stages", NULL,
 	 "stages.8"},
+	{"growth", "workers", "items/s", 1, 0, scale_stages, few_windows,
+	 two_workers, expect_pipeline, true,
+	 "W1 with more workers than processors", NULL, "workers.2"},
+	{"growth", "stages", "items/s a stage", 20000, 20000000, NULL,
+	 scale_windows, one_worker, expect_length, true,
+	 "pipelines of 100 to 10,000 stages", NULL, "stages.100"},
+	{"growth", "actors", "actors/s", 1, 1000000, NULL, NULL, workers,
+	 expect_create, false, "W3 create, so many at a time", NULL,
+	 "actors.1000"},
+	{"growth", "flows", "ns to start a flow, to end it, bytes", 1, 100000,
+	 NULL, NULL, workers, expect_create, false,
+	 "flows that wait for their end, so many at a time", grown,
+	 "flows.1000"},
 	{"memory", NULL, "bytes", 10, 1000000, scale_stages, memory_windows,
 	 one_worker, expect_pipeline, true,
 	 "most that is allocated for a pipeline, and what its slots take",
