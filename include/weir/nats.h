@@ -292,7 +292,7 @@ struct weir_nats_source_options {
  *    asked for on the old one is asked for again.
  * 4. A message that is unsettled when it is dropped is given back, also one that
  *    downstream has not got when the run is over.
- * 5. When the run is drained no more is asked for; what has come flows through,
+ * 5. When the run is drained no more is asked for; what was sent flows through,
  *    the stream ends, and the run is over when all messages that were given are
  *    settled, or drain_ns later.
  *

@@ -89,6 +89,13 @@ static void wake(struct weir_operator *op)
 	weir_operator_unhold(op);
 }
 
+/* Nothing comes any more, or nobody wants it. */
+static bool is_over(const struct intake *self)
+{
+	return self->pull.state == WEIR__NATS_PULL_ENDED &&
+	       (self->pull.code < 0 || self->client.n_inboxes == 0);
+}
+
 static void count(struct intake *self)
 {
 	struct weir_nats_stats *stats = &self->client.nats->stats;
@@ -382,7 +389,7 @@ static uint64_t work(struct weir__nats_client *client, uint64_t now_ns)
 		;
 	count(self);
 	hold_ns = weir__nats_origin_hold(&self->origin, weir__nats_now());
-	if (self->pull.state == WEIR__NATS_PULL_ENDED)
+	if (is_over(self))
 		op = to_wake(self);
 	held = to_release(self);
 	due_ns = weir__nats_pull_due(&self->pull);
@@ -479,7 +486,7 @@ static bool fetch(struct intake *self, struct state *state)
 		weir__nats_pull_begin(&self->pull);
 		weir__nats_soon(&self->client);
 	}
-	over = !state->first && self->pull.state == WEIR__NATS_PULL_ENDED;
+	over = !state->first && is_over(self);
 	self->waits = !state->first && !over;
 	weir__nats_unlock(self->client.nats);
 	return over;
@@ -537,8 +544,7 @@ static int drain(struct weir_operator *op)
 
 	weir__nats_lock(self->client.nats);
 	begin_drain(self);
-	over = !state->first && !self->first &&
-	       self->pull.state == WEIR__NATS_PULL_ENDED;
+	over = !state->first && !self->first && is_over(self);
 	self->waits = !over;
 	weir__nats_unlock(self->client.nats);
 	if (over)

@@ -133,6 +133,8 @@ static void inbox_free(struct weir__nats_inbox *self)
 	nats->allocator->free(self, sizeof(*self), nats->allocator->context);
 	weir__nats_lock(nats);
 	nats->n_inboxes--;
+	client->n_inboxes--;
+	weir__nats_soon(client);
 	weir__nats_unref(client);
 	weir__nats_moved(nats);
 	weir__nats_unlock(nats);
@@ -207,6 +209,7 @@ int weir__nats_inbox_open(struct weir__nats_inbox **inbox,
 	};
 	weir__nats_lock(nats);
 	client->refs++;
+	client->n_inboxes++;
 	nats->n_inboxes++;
 	weir__nats_unlock(nats);
 	rc = subscribe(self, nats->connection);

@@ -45,8 +45,9 @@ struct weir__nats_client {
 	const struct weir__nats_client_ops *ops;
 	struct weir_nats *nats;
 	struct weir__nats_client *next;
-	size_t refs; /* under the lock; the writer frees it */
-	bool dirty;  /* there may be work */
+	size_t refs;	  /* under the lock; the writer frees it */
+	size_t n_inboxes; /* as the connection's */
+	bool dirty;	  /* there may be work */
 	uint64_t due_ns;
 };
 

@@ -232,9 +232,8 @@ bool weir__nats_pull_message(struct weir__nats_pull *self, uint64_t epoch,
 	bool late = epoch != self->epoch ||
 		    self->state != WEIR__NATS_PULL_PULLING;
 
-	if (self->state >= WEIR__NATS_PULL_ENDING ||
-	    (late ? self->held + self->asked >= self->window
-		  : self->asked == 0)) {
+	if (self->code < 0 || (late ? self->held + self->asked >= self->window
+				    : self->asked == 0)) {
 		self->n_excess++;
 		return false;
 	}

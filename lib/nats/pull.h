@@ -37,7 +37,8 @@
  * OPENING -> PULLING: the inbox is subscribed. OPENING, PULLING -> LOST: a
  * disconnection, heartbeats that are missed, a leader that has changed: the
  * inbox is to be given up. LOST -> IDLE: it is. Any -> ENDING: nothing more is
- * asked for, and the inbox is given up; -> ENDED.
+ * asked for, and the inbox is given up; -> ENDED. What comes still was asked for,
+ * and is taken unless the stream has failed.
  */
 enum weir__nats_pull_state {
 	WEIR__NATS_PULL_IDLE,

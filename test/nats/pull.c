@@ -358,7 +358,7 @@ static void refused_requests_come_ever_more_rarely(void **state)
 	assert_int_equal(now - before, 5 * SECOND);
 }
 
-static void an_end_gives_up_the_inbox_and_refuses_the_rest(void **state)
+static void an_end_gives_up_the_inbox_and_takes_the_rest(void **state)
 {
 	struct weir__nats_pull pull;
 
@@ -367,11 +367,30 @@ static void an_end_gives_up_the_inbox_and_refuses_the_rest(void **state)
 	assert_true(weir__nats_pull_message(&pull, 1, 0));
 	weir__nats_pull_end(&pull);
 	assert_int_equal(next(&pull, 0).step, WEIR__NATS_STEP_CLOSE);
-	assert_false(weir__nats_pull_message(&pull, 1, 0));
+	assert_true(weir__nats_pull_message(&pull, 1, 0));
 	weir__nats_pull_closed(&pull);
 	assert_int_equal(pull.state, WEIR__NATS_PULL_ENDED);
 	expect_nothing(&pull, 0);
-	assert_int_equal(pull.held, 1);
+	assert_true(weir__nats_pull_message(&pull, 1, 0));
+	assert_true(weir__nats_pull_message(&pull, 1, 0));
+	/* more were not asked for */
+	assert_false(weir__nats_pull_message(&pull, 1, 0));
+	assert_int_equal(pull.held, 4);
+	weir__nats_pull_check(&pull);
+}
+
+static void a_failure_refuses_the_rest(void **state)
+{
+	struct weir__nats_pull pull;
+
+	open_with(&pull, 4, 2);
+	expect_request(&pull, 4, 0);
+	weir__nats_pull_fail(&pull, -EIO, "gone");
+	assert_int_equal(next(&pull, 0).step, WEIR__NATS_STEP_CLOSE);
+	assert_false(weir__nats_pull_message(&pull, 1, 0));
+	weir__nats_pull_closed(&pull);
+	assert_false(weir__nats_pull_message(&pull, 1, 0));
+	assert_int_equal(pull.n_excess, 2);
 }
 
 static void an_end_behind_any_step_comes_to_an_end(void **state)
@@ -861,8 +880,8 @@ int main(void)
 		cmocka_unit_test(a_new_connection_has_a_new_inbox),
 		cmocka_unit_test(some_refusals_end_the_stream),
 		cmocka_unit_test(refused_requests_come_ever_more_rarely),
-		cmocka_unit_test(
-			an_end_gives_up_the_inbox_and_refuses_the_rest),
+		cmocka_unit_test(an_end_gives_up_the_inbox_and_takes_the_rest),
+		cmocka_unit_test(a_failure_refuses_the_rest),
 		cmocka_unit_test(an_end_behind_any_step_comes_to_an_end),
 		cmocka_unit_test(whatever_happens_all_messages_are_done),
 		cmocka_unit_test(without_faults_as_many_come_as_were_asked_for),
