@@ -15,7 +15,7 @@
  * seconds, with the same reports. Memory is bounded whatever the size.
  * cc logstat.c $(pkg-config --cflags --libs weir)
  */
-#define _GNU_SOURCE 1 /* memmem, strptime, timegm */
+#define _GNU_SOURCE 1 /* strptime, timegm */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,15 +62,28 @@ static int failed(const char *what, int code)
 	return 1;
 }
 
+/* As memmem(3), which looks at each byte by itself. */
+static const char *find(const char *at, const char *end, const char *what)
+{
+	size_t n = strlen(what);
+
+	for (; (size_t)(end - at) >= n; at++) {
+		at = memchr(at, *what, (size_t)(end - at) - n + 1);
+		if (!at || memcmp(at, what, n) == 0)
+			return at;
+	}
+	return NULL;
+}
+
 /* host - user [time] "GET / HTTP/1.1" status bytes "from" "agent"; the class */
 static size_t parse(const struct weir_flow_bytes *line, uint64_t *bytes)
 {
 	const char *at = line->data, *end = at + line->n;
 
 	*bytes = 0;
-	at = memmem(at, line->n, "] \"", 3);
+	at = find(at, end, "] \"");
 	if (at)
-		at = memmem(at + 3, (size_t)(end - at - 3), "\" ", 2);
+		at = find(at + 3, end, "\" ");
 	if (!at || end - at < 8 || end[-1] != '"' || at[5] != ' ' ||
 	    at[2] < '1' || at[2] > '5')
 		return 0;
