@@ -204,6 +204,10 @@ const struct bench_who bench_whos[] = {
 	{"W10", "unzstd", "weir", ANY, w10_weir},
 #endif
 
+	{"W11", "runs", "weir", ANY, w11_runs},
+	{"W11", "runs", "weir.composed", ANY, w11_runs_composed},
+	{"W11", "runs", "weir.one", ANY, w11_runs_one},
+
 #if BENCH_NATS
 	{"nats", "source-file", "bare", NATS, nats_bare_source},
 	{"nats", "source-file", "core", NATS, nats_core},

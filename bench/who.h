@@ -123,6 +123,11 @@ bench_run w10_shell;
 bench_run w10_alone;
 bench_run w10_weir;
 
+/* W11: short flows */
+bench_run w11_runs;
+bench_run w11_runs_composed;
+bench_run w11_runs_one;
+
 /* nats: libnats alone, the library (in a build that has it) */
 bool natsd_here(const struct bench_cell *cell);
 bench_run nats_core;

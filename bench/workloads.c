@@ -128,6 +128,15 @@ static void expect_length(const struct bench_cell *cell, uint64_t items,
 	expected->last = 0;
 }
 
+/* W11: of 2 to 11 the odd ones are increased, and summed. */
+static void expect_runs(const struct bench_cell *cell, uint64_t items,
+			struct bench_result *expected)
+{
+	expected->count = items;
+	expected->last = 4 + 6 + 8 + 10 + 12;
+	expected->sum = items * expected->last;
+}
+
 static const unsigned w1_stages[] = {0, 1, 8, BENCH_END};
 static const unsigned w1_windows[] = {1, 16, 256, 1024, BENCH_END};
 static const unsigned fan_in_windows[] = {256, BENCH_END};
@@ -268,6 +277,8 @@ const struct bench_workload bench_workloads[] = {
 	{"W10", "unzstd", "CPU ns, ns, bytes out of 64 KiB", 1, 64, NULL, NULL,
 	 one_worker, expect_length, false, "weir_flow_unzstd(), the same",
 	 z_columns, "bare"},
+	{"W11", "runs", "runs/s", 1, 0, NULL, NULL, one_worker, expect_runs,
+	 true, "ten items through five operators, on a loop"},
 	{"nats", "source-file", "ns, CPU ns of this process, of the server", 1,
 	 20000, NULL, nats_windows, one_worker, expect_pipeline, true,
 	 "messages of a stream, settled one by one", nats_columns, "bare"},
