@@ -111,7 +111,8 @@ static bool inputs_differ(const struct weir_flow *flow,
 
 	/* the flows above a kind with its own build() need not be inputs; a
 	 * kind that says what it emits may take others besides */
-	if (!flow->kind->makes && !flow->kind->build && !flow->kind->items)
+	if (flow->n_up > 1 && !flow->kind->makes && !flow->kind->build &&
+	    !flow->kind->items)
 		i = differs(flow, &first);
 	if (i == 0)
 		return false;
