@@ -116,6 +116,62 @@ static void functions_say_subjects_and_ids(void **state)
 	nats_end(&world);
 }
 
+/* A stream T of that retention gets the same two messages before and behind a start
+ * of its server, and the first one is done meanwhile: how often it was known. */
+static uint64_t known_behind_a_start(enum weir_nats_retention retention)
+{
+	static const char *const subjects[] = {"T.*"};
+	const struct weir_nats_stream stream = {.name = "T",
+						.subjects = subjects,
+						.n_subjects = 1,
+						.retention = retention};
+	const struct weir_nats_consumer consumer = {.stream = "T",
+						    .durable = "c"};
+	const struct weir_nats_source_options source = {.stream = "T",
+							.durable = "c"};
+	const struct weir_nats_sink_options sink = {.subject_of = subject_of,
+						    .id_of = id_of};
+	struct weir_nats_stats stats;
+	struct nats_world world;
+	struct weir_flow *flow;
+
+	nats_begin(&world);
+	assert_int_equal(weir_nats_stream_ensure_wait(world.nats, &stream, LONG,
+						      NULL),
+			 0);
+	assert_int_equal(weir_nats_consumer_ensure_wait(world.nats, &consumer,
+							LONG, NULL),
+			 0);
+	flow = weir_flow_into_nats(texts(2, 5), world.nats, &sink);
+	assert_int_equal(nats_run(&world, flow, NULL), 0);
+	assert_int_equal(server_count(&world.server, "T"), 2);
+	flow = weir_flow_from_nats(world.nats, &source);
+	flow = weir_flow_take(weir_flow_nats_done(flow), 1);
+	assert_int_equal(nats_run(&world, weir_flow_ignore(flow), NULL), 0);
+	assert_int_equal(weir_nats_end_wait(world.nats, LONG), 0);
+	server_kill(&world.server, SIGTERM);
+	server_again(&world.server);
+	flow = weir_flow_into_nats(texts(2, 5), world.nats, &sink);
+	assert_int_equal(nats_run(&world, flow, NULL), 0);
+	assert_int_equal(weir_nats_stats(world.nats, &stats), 0);
+	assert_int_equal(stats.published, 8);
+	nats_end(&world);
+	return stats.duplicate;
+}
+
+/* 2 and 3 have one id, and 4 and 5: before the start each was known once. */
+static void ids_of_what_is_stored_are_known_behind_a_start(void **state)
+{
+	assert_int_equal(known_behind_a_start(WEIR_NATS_RETENTION_LIMITS),
+			 2 + 4);
+}
+
+static void a_work_queue_forgets_then_what_was_done(void **state)
+{
+	/* the message that was done is stored again, once */
+	assert_int_equal(known_behind_a_start(WEIR_NATS_RETENTION_WORK), 2 + 3);
+}
+
 static void what_was_stored_settles_its_message(void **state)
 {
 	const struct weir_nats_sink_options options = {.subject = "T",
@@ -343,6 +399,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(items_are_stored_in_order_and_counted),
 		cmocka_unit_test(functions_say_subjects_and_ids),
+		cmocka_unit_test(
+			ids_of_what_is_stored_are_known_behind_a_start),
+		cmocka_unit_test(a_work_queue_forgets_then_what_was_done),
 		cmocka_unit_test(what_was_stored_settles_its_message),
 		cmocka_unit_test(a_subject_that_no_stream_has_is_an_error),
 		cmocka_unit_test(a_stream_that_is_full_is_an_error),

@@ -4,9 +4,13 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+
+#include <weir/flow_element.h>
 
 #define AT_ONCE 500u
 #define MOST (20 * AT_ONCE)
@@ -132,6 +136,141 @@ static void each_message_comes_though_the_server_is_killed(void **state)
 	free(met);
 }
 
+/* When the consumer's state was written, in ns; 0: never. */
+static uint64_t written_ns(const struct server *server)
+{
+	struct stat status;
+	char path[160];
+
+	(void)snprintf(path, sizeof(path),
+		       "%s/jetstream/$G/streams/S/obs/c/o.dat",
+		       server->directory);
+	if (stat(path, &status) != 0)
+		return 0;
+	return (uint64_t)status.st_mtim.tv_sec * SECOND +
+	       (uint64_t)status.st_mtim.tv_nsec;
+}
+
+struct diary {
+	struct server *server;
+	struct goal goal;
+	uint64_t before_ns; /* as `written_ns` */
+};
+
+/* One more is published each time, which is done and so is to be written. */
+static bool is_written(void *context)
+{
+	struct diary *diary = context;
+
+	if (written_ns(diary->server) > diary->before_ns)
+		return true;
+	diary->goal.n++;
+	server_publish(diary->server, "S", diary->goal.n, diary->goal.n);
+	await(is_reached, &diary->goal);
+	return false;
+}
+
+/* The server writes down what is done each 100 ms. What it forgets it has not
+ * given either, so it says that this is the first time. */
+static void what_was_written_down_as_done_does_not_come_again(void **state)
+{
+	struct met *met = calloc(1, sizeof(*met));
+	struct nats_world world;
+	struct weir_flow_run *run;
+	struct weir_flow *flow;
+	struct diary diary = {.goal = {met, AT_ONCE}};
+	uint32_t i;
+
+	assert_non_null(met);
+	begin(&world);
+	diary.server = &world.server;
+	flow = nats_source(&world, (struct weir_nats_source_options){0});
+	flow = weir_flow_same_items(weir_flow_map(flow, meet, met));
+	flow = weir_flow_ignore(weir_flow_nats_done(flow));
+	run = nats_start(&world, flow);
+	server_publish(&world.server, "S", 1, AT_ONCE);
+	await(is_reached, &diary.goal);
+	await(is_empty, &world.server);
+	/* the first one may have begun before; the last one must have ended */
+	for (i = 0; i < 3; i++) {
+		diary.before_ns = written_ns(&world.server);
+		await(is_written, &diary);
+	}
+	server_kill(&world.server, SIGKILL);
+	server_again(&world.server);
+	server_publish(&world.server, "S", MOST, MOST);
+	diary.goal.n++;
+	await(is_reached, &diary.goal);
+	await(is_empty, &world.server);
+	weir_flow_run_end(run);
+	assert_int_equal(nats_wait(run, NULL), 0);
+	for (i = 1; i <= AT_ONCE; i++)
+		assert_int_equal(met->times[i], 1);
+	for (; i < diary.goal.n; i++)
+		assert_in_range(met->times[i], 1, 2);
+	weir_flow_free(flow);
+	nats_end(&world);
+	free(met);
+}
+
+/* One of each. */
+static int copy(struct weir_nats_message *message, uint64_t i,
+		struct weir_flow_bytes **out, void *context)
+{
+	struct weir_flow_bytes *in = (struct weir_flow_bytes *)message;
+	void *item = message;
+	int rc = weir_flow_bytes_new(out, in->n, NULL);
+
+	if (rc < 0)
+		return rc;
+	memcpy((*out)->data, in->data, in->n);
+	(void)meet_and_kill(&item, context);
+	return WEIR_NEXT_LAST;
+}
+
+/* What was made again is a duplicate for the server, and it says so. */
+static void what_is_made_again_is_known_to_be_a_duplicate(void **state)
+{
+	const struct weir_nats_sink_options options = {.subject = "T"};
+	uint32_t n = (uint32_t)test_count(8), i, first;
+	struct met *met = calloc(1, sizeof(*met));
+	struct nats_world world;
+	struct weir_nats_stats stats;
+	struct weir_flow_run *run;
+	struct weir_flow *flow;
+	struct goal goal = {met, 0};
+
+	assert_non_null(met);
+	begin(&world);
+	server_stream(&world.server, "T");
+	met->signal = SIGKILL;
+	flow = nats_source(&world, (struct weir_nats_source_options){0});
+	flow = weir_flow_nats_process(flow, copy, met, world.nats, &options);
+	for (i = 0; i < n; i++) {
+		first = i * AT_ONCE + 1;
+		goal.n = first + AT_ONCE - 1;
+		server_publish(&world.server, "S", first, goal.n);
+		met->server = world.server.pid;
+		met->fatal = first + (i * 7919 + 137) % AT_ONCE;
+		met->struck = false;
+		run = nats_start(&world, flow);
+		await(is_struck, met);
+		server_kill(&world.server, SIGKILL);
+		server_again(&world.server);
+		await(is_reached, &goal);
+		await(is_empty, &world.server);
+		weir_flow_run_end(run);
+		assert_int_equal(nats_wait(run, NULL), 0);
+	}
+	assert_int_equal(server_count(&world.server, "T"), n * AT_ONCE);
+	assert_int_equal(weir_nats_stats(world.nats, &stats), 0);
+	assert_true(stats.published >= n * AT_ONCE);
+	assert_true(stats.published - stats.duplicate <= n * AT_ONCE);
+	weir_flow_free(flow);
+	nats_end(&world);
+	free(met);
+}
+
 #define MANY_PROGRESS 200000
 
 /* More is told to the server than sockets have room for, so that whoever writes
@@ -203,6 +342,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			each_message_comes_though_the_server_is_killed),
+		cmocka_unit_test(
+			what_was_written_down_as_done_does_not_come_again),
+		cmocka_unit_test(what_is_made_again_is_known_to_be_a_duplicate),
 		cmocka_unit_test(a_server_that_stands_still_blocks_no_worker),
 	};
 
