@@ -216,8 +216,9 @@ WEIR_API struct weir_nats_message *weir_nats_message_of(
 	struct weir_flow_bytes *bytes);
 
 /* Its number in its stream, from 1 on; how often it was given, this time
- * included, as far as the server knows; how many for the consumer were behind it then; when it was stored, in
- * nanoseconds since 1970; its subject. 0 or NULL if `message` is NULL. */
+ * included, as far as the server knows; how many for the consumer were behind it
+ * then; when it was stored, in nanoseconds since 1970; its subject. 0 or NULL if
+ * `message` is NULL. */
 WEIR_API uint64_t
 weir_nats_message_sequence(const struct weir_nats_message *message);
 WEIR_API uint64_t
