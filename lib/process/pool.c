@@ -15,7 +15,8 @@
  *    begins: its workers are gone by then, and notices of their ends are
  *    ignored. A place of an earlier era gets no worker, and is not given back.
  * 4. A thread that leaves a free place while jobs are queued signals the
- *    server, and so does the first that is counted in n_ended. Only the server takes from the queue while the pool is open.
+ *    server, and so does the first that is counted in n_ended. Only the server
+ *    takes from the queue while the pool is open.
  * 5. Who asks for `ended` watches the worker from its spawn. Of the thread on
  *    which `started` has returned and the thread that is told of the end, the
  *    later one calls `ended`.
