@@ -8,6 +8,10 @@ set -eu
 compiler=$1 source=$2
 command -v "$compiler" >/dev/null || exit 77 # skipped
 
+ccache=
+! command -v ccache >/dev/null || ccache=ccache
+object=$(mktemp)
+trap 'rm -f "$object"' EXIT
 status=0
 for program in "$source"/docs/examples/*.c; do
 	package=
@@ -23,7 +27,7 @@ for program in "$source"/docs/examples/*.c; do
 		flags=$(pkg-config --cflags "$package" 2>/dev/null) || continue
 	fi
 	# shellcheck disable=SC2086 # a list
-	"$compiler" -Wall -Wextra -Werror -O2 -I "$source/include" $flags -c \
-		-o /dev/null "$program" || status=1
+	$ccache "$compiler" -Wall -Wextra -Werror -O2 -I "$source/include" \
+		$flags -c -o "$object" "$program" || status=1
 done
 exit $status

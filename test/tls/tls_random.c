@@ -116,7 +116,7 @@ static void each_byte_comes_back_once(void **state)
 		servers[i] = tls_server(CERT_GOOD, tls_versions[i]);
 		clients[i] = tls_client(tls_versions[i]);
 	}
-	for_each_seed(seed, test_count(640)) {
+	for_each_seed(seed, test_count(320)) {
 		drawn = seed;
 		all = draw(MOST);
 		n_sent = n_got = 0;
@@ -191,7 +191,7 @@ static void bytes_that_were_changed_do_not_get_through(void **state)
 		servers[i] = tls_server(CERT_GOOD, tls_versions[i]);
 		clients[i] = tls_client(tls_versions[i]);
 	}
-	for_each_seed(seed, test_count(3200)) {
+	for_each_seed(seed, test_count(1600)) {
 		drawn = seed;
 		i = draw(2);
 		n_changed = all = n_got = 0;
@@ -248,7 +248,7 @@ static void noise_fails_the_handshake(void **state)
 	struct weir_error *error;
 	size_t n, i;
 
-	for_each_seed(seed, test_count(8000)) {
+	for_each_seed(seed, test_count(4000)) {
 		unsigned int side;
 
 		drawn = seed;
