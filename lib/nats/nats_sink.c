@@ -87,26 +87,31 @@ static const struct sink_args *args_of(struct weir_operator *op)
 	return weir_operator_context(op);
 }
 
-/* The lock is held: the operator, held, if it is to be woken. */
-static struct weir_operator *to_wake(struct dispatch *self)
+/* The lock is held: the operator, held, or NULL when it has closed. Its run is not
+ * over before this thread has let go of what it holds of the run. */
+static struct weir_operator *hold(struct dispatch *self)
 {
-	bool is_due = self->push.code < 0 ||
-		      (self->needs > 0 &&
-		       weir__nats_push_room(&self->push) >= self->needs);
-
-	if (!is_due || !self->op)
-		return NULL;
-	self->needs = 0;
-	weir_operator_hold(self->op);
+	if (self->op)
+		weir_operator_hold(self->op);
 	return self->op;
 }
 
-static void wake(struct weir_operator *op)
+static void unhold(struct weir_operator *op)
 {
-	if (!op)
-		return;
-	weir_operator_wake(op);
-	weir_operator_unhold(op);
+	if (op)
+		weir_operator_unhold(op);
+}
+
+/* The lock is held: the operator is to be woken, which is told once. */
+static bool is_due(struct dispatch *self)
+{
+	bool is = self->push.code < 0 ||
+		  (self->needs > 0 &&
+		   weir__nats_push_room(&self->push) >= self->needs);
+
+	if (is)
+		self->needs = 0;
+	return is;
 }
 
 static struct parcel *parcel_of(struct dispatch *self, uint64_t number)
@@ -139,12 +144,14 @@ static void stored(struct dispatch *self, uint64_t number, bool duplicate)
 	struct weir_nats *nats = self->client.nats;
 	struct weir_nats_message *message = NULL;
 	struct weir_flow_bytes *bytes = NULL;
-	struct weir_operator *op = NULL;
+	struct weir_operator *op;
 	uint64_t now_ns = weir__nats_now();
 	struct parcel *parcel;
+	bool wakes = false;
 
 	weir__nats_lock(nats);
-	if (self->op && weir__nats_push_stored(&self->push, number, now_ns)) {
+	op = hold(self);
+	if (op && weir__nats_push_stored(&self->push, number, now_ns)) {
 		parcel = parcel_of(self, number);
 		bytes = parcel->bytes;
 		parcel->bytes = NULL;
@@ -155,7 +162,7 @@ static void stored(struct dispatch *self, uint64_t number, bool duplicate)
 			parcel->cause->n--;
 			message = finish_cause(parcel->cause);
 		}
-		op = to_wake(self);
+		wakes = is_due(self);
 		/* others have waited for it */
 		if (weir__nats_push_due(&self->push) <= now_ns)
 			weir__nats_soon(&self->client);
@@ -163,7 +170,9 @@ static void stored(struct dispatch *self, uint64_t number, bool duplicate)
 	weir__nats_unlock(nats);
 	weir_flow_bytes_unref(bytes);
 	drop_message(message);
-	wake(op);
+	if (wakes)
+		weir_operator_wake(op);
+	unhold(op);
 }
 
 static int code_of(long code)
@@ -260,12 +269,13 @@ static natsStatus publish(struct dispatch *self, uint64_t number,
 	return s;
 }
 
-/* The lock is held, and let go of. */
+/* The lock is held, and let go of. The operator has not closed. */
 static void send(struct dispatch *self, uint64_t number)
 {
 	struct parcel *parcel = parcel_of(self, number);
 	struct weir_nats *nats = self->client.nats;
 	struct weir_flow_bytes *bytes = weir_flow_bytes_ref(parcel->bytes);
+	struct weir_operator *op = hold(self);
 	char text[2 * TEXT_SIZE];
 	natsStatus s;
 
@@ -274,6 +284,7 @@ static void send(struct dispatch *self, uint64_t number)
 	weir__nats_unlock(nats);
 	s = publish(self, number, bytes, text, text + strlen(text) + 1);
 	weir_flow_bytes_unref(bytes);
+	unhold(op);
 	weir__nats_lock(nats);
 	if (s == NATS_MAX_PAYLOAD)
 		weir__nats_push_fail(&self->push, -EMSGSIZE,
@@ -338,11 +349,12 @@ static uint64_t work(struct weir__nats_client *client, uint64_t now_ns)
 	if (i == (int)AT_ONCE)
 		weir__nats_soon(client);
 	/* it has failed here, or was told so */
-	op = self->push.code < 0 && !self->told ? to_wake(self) : NULL;
+	op = self->push.code < 0 && !self->told ? hold(self) : NULL;
 	self->told = self->told || op;
 	if (op) {
 		weir__nats_unlock(nats);
-		wake(op);
+		weir_operator_wake(op);
+		weir_operator_unhold(op);
 		weir__nats_lock(nats);
 	}
 	if (!self->op)

@@ -3,9 +3,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <ck_pr.h>
 
 static int text_of_number(void **item, void *context)
 {
@@ -394,6 +398,67 @@ static void bad_options_make_a_failed_flow(void **state)
 	weir_flow_free(flow);
 }
 
+/* --- Items that are given back late ------------------------------------------ */
+
+struct late {
+	struct weir_allocator allocator;
+	struct weir_flow_run *run; /* NULL: not told yet */
+	uint32_t n;		   /* given back */
+	int waited; /* what waiting for the end of the run says */
+};
+
+static void *late_take(size_t size, void *context)
+{
+	return malloc(size);
+}
+
+/* The first that is stored is given back by libnats' thread, when nothing else
+ * holds the run up. */
+static void late_give(void *memory, size_t size, void *context)
+{
+	struct late *late = context;
+	struct weir_flow_run *run;
+
+	free(memory);
+	if (ck_pr_faa_32(&late->n, 1) > 0)
+		return;
+	while (!(run = ck_pr_load_ptr(&late->run)))
+		(void)sched_yield();
+	weir_flow_run_stop(run, NULL);
+	late->waited = weir_flow_run_wait(run, SECOND / 20, NULL, NULL);
+}
+
+static int late_text(void **item, void *context)
+{
+	struct late *late = context;
+	struct weir_flow_bytes *bytes;
+
+	assert_int_equal(weir_flow_bytes_new(&bytes, 1, &late->allocator), 0);
+	bytes->data[0] = 'x';
+	*item = bytes;
+	return 0;
+}
+
+static void a_run_is_not_over_before_its_items_are_given_back(void **state)
+{
+	const struct weir_nats_sink_options options = {.subject = "T"};
+	struct late late = {.allocator = {late_take, late_give, &late}};
+	struct nats_world world;
+	struct weir_flow_run *run;
+	struct weir_flow *flow;
+
+	begin(&world);
+	flow = weir_flow_map(weir_flow_range(1, 1000), late_text, &late);
+	flow = weir_flow_items(flow, weir_flow_bytes_items());
+	flow = weir_flow_into_nats(flow, world.nats, &options);
+	run = nats_start(&world, flow);
+	ck_pr_store_ptr(&late.run, run);
+	(void)nats_wait(run, NULL);
+	assert_int_equal(late.waited, -ETIMEDOUT);
+	weir_flow_free(flow);
+	nats_end(&world);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +476,8 @@ int main(void)
 		cmocka_unit_test(what_was_made_before_is_not_stored_twice),
 		cmocka_unit_test(what_cannot_be_made_fails_and_is_given_back),
 		cmocka_unit_test(bad_options_make_a_failed_flow),
+		cmocka_unit_test(
+			a_run_is_not_over_before_its_items_are_given_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
