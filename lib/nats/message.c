@@ -119,12 +119,14 @@ static void publish_done(struct weir_nats_message *self)
 	}
 }
 
-void weir__nats_message_open(struct weir_nats_message *self, uint64_t now_ns)
+void weir__nats_message_open(struct weir_nats_message *self, uint64_t now_ns,
+			     bool given)
 {
 	self->came_ns = self->told_ns = now_ns;
 	self->origin->n++;
 	self->origin->client->refs++;
-	self->origin->client->nats->n_held++;
+	self->held = given;
+	self->origin->client->nats->n_held += given;
 	if (self->origin->no_acks) {
 		self->settled = WEIR__NATS_DONE;
 		self->published = true;
@@ -247,7 +249,7 @@ static void hook_free(void *memory, size_t size, void *context)
 			is_poison(self) ? WEIR__NATS_DEAD : WEIR__NATS_RETRY,
 			backoff_of(self));
 	self->dropped = true;
-	nats->n_held--;
+	nats->n_held -= self->held;
 	if (self->published && !self->queued && !self->busy)
 		discard(self);
 	weir__nats_moved(nats);

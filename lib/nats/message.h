@@ -40,6 +40,7 @@ struct weir_nats_message {
 	uint64_t delay_ns;
 	enum weir__nats_settled settled;
 	bool progress, queued, busy, published, dropped;
+	bool held;    /* it was given to a flow: it counts as held */
 	bool passed;  /* below a boundary: it has gone on */
 	bool counted; /* its source counts it until the server has been told */
 	char *reason;
@@ -72,8 +73,10 @@ void weir__nats_origin_init(struct weir__nats_origin *self,
 struct weir_nats_message *weir__nats_message_new(
 	struct weir__nats_origin *origin, natsMsg *msg);
 
-/* With the lock: it has come, and is open. */
-void weir__nats_message_open(struct weir_nats_message *self, uint64_t now_ns);
+/* With the lock: it has come, and is open. Not `given`: it is refused at once, and
+ * nobody's to hold a connection up. */
+void weir__nats_message_open(struct weir_nats_message *self, uint64_t now_ns,
+			     bool given);
 /* With the lock: settles it, if it is open. */
 bool weir__nats_message_settle(struct weir_nats_message *self,
 			       enum weir__nats_settled settled,

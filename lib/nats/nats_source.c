@@ -189,7 +189,7 @@ static void take_message(struct intake *self, uint64_t epoch, natsMsg *msg)
 	if (message) {
 		message->counted = accepted && self->until_settled;
 		nats->stats.redelivered += message->meta.deliveries > 1;
-		weir__nats_message_open(message, now_ns);
+		weir__nats_message_open(message, now_ns, given);
 	} else {
 		nats->stats.dropped++;
 	}
